@@ -43,8 +43,9 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
 
   const send = (ask: Ask) => http(platform.url, ask);
 
-  // The gateway reads an address in the same way in both forms of the platform. So on real engines, it is enough to call one
-  // endpoint with all addresses.
+  // The gateway reads addresses in the same way in the embedded form and with real engines. So with real engines, calling one
+  // endpoint with all addresses is enough. The tests that call other endpoints with all addresses run only in the embedded
+  // form.
   const embeddedForms = engine === 'embedded' ? forms : [];
 
   it.each(embeddedForms)('$form reaches sign-testing-jwt', async ({ address }) => {

@@ -52,7 +52,7 @@ it('an anonymous backup contains data of the same form, but no real data of user
   const { data: users } = await admin<{ data: { id: string; email: string; name: string }[] }>(
     `/${projectId}/users?limit=100`,
   );
-  // `world.users` does not contain the suspended user, so the backup has one user more than `world.users`.
+  // The backup also contains the suspended user, whom `world.users` does not contain.
   expect(users).toHaveLength(world.users.length + 1);
   const password = /all users now have the password (\S+)/.exec(said.stderr)?.[1];
   const counts: number[] = [];
@@ -69,7 +69,8 @@ it('an anonymous backup contains data of the same form, but no real data of user
       { token: session.accessToken },
     );
     for (const { connectedUser } of connections) {
-      // The connections service has its own copy of each profile. The made-up name in this copy is the same as in identity.
+      // The connections service has its own copy of each profile. The made-up name in this copy has to be the same as the one
+      // in identity.
       expect(connectedUser.name).toBe(users.find(({ id }) => id === connectedUser.id)?.name);
     }
     counts.push(connections.length);
@@ -77,7 +78,8 @@ it('an anonymous backup contains data of the same form, but no real data of user
   }
   expect(counts).toHaveLength(world.users.length);
   expect(Math.max(...counts)).toBe(2);
-  // The backup contains the project's quota, but none of its files. So one upload succeeds, and the second exceeds the quota.
+  // The backup contains the project's quota, but none of the project's files. So there is room for the first upload, and the
+  // second one exceeds the quota.
   expect(uploads).toEqual([201, 403]);
 }, 60_000);
 

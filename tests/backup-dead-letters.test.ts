@@ -65,7 +65,10 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     const pair = { type: 'pair', id: `${blockerId}:${blockedId}` };
     return made(connectionUnblocked, pair, { blockerId, blockedId, connectionId: null });
   };
-  /** Publishes an event. If `service` is given, the database of this service still contains the event. */
+  /**
+   * Publishes an event. If `service` is given, also stores the event in the database of this service. Without `service`, the
+   * event is like an old one, which is no longer stored there.
+   */
   const publish = async (event: EventEnvelope, service?: string) => {
     const text = JSON.stringify(event);
     const body = new TextEncoder().encode(text);
@@ -115,7 +118,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     });
     await lettersOf(slow.durable, 3);
     await intake.drain();
-    // The consumer is stopped, so it has not received the replayed events yet.
+    // Replays the dead letters while the consumer is stopped, so it has not received the replayed events yet.
     expect(await bus.replayDeadLetters(slow.durable)).toBe(3);
     await waitFor(async () => (await bus.backlog(failing.durable)).pending === 0, { what: 'the last event' });
 

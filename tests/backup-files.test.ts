@@ -83,7 +83,8 @@ describe('a backup of a platform whose files are outside of the data folder', ()
         JSON.parse(await readFile(join(pathOf(name), 'backup.json'), 'utf8')),
       ),
     );
-    // The time has to be that of the first backup: users whom the platform has erased since then are still in both backups.
+    // The second backup must have the time of the first one: it was made from the first backup, so it still contains users whom
+    // the platform has erased since the first backup.
     expect(again.begunAt).toBe(original.begunAt);
   });
 
@@ -115,7 +116,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     ]);
   });
 
-  it('succeeds with a warning if the place of the files contains only bytes of unknown files', async () => {
+  it('succeeds with a warning if the place of the files contains only bytes that belong to no file', async () => {
     const place = pathOf('lost');
     const blobs = await openBlobs({ kind: 'folder', folder: place });
     const bytes = async function* () {
@@ -134,7 +135,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
   ])(
-    'contains no bytes of files without a record, and neither does a restored folder: %s',
+    'contains no bytes that belong to no file, and neither does a folder that is restored from it: %s',
     async (kind, sealed) => {
       const place = pathOf(`${kind}-place`);
       const store = async (folder: string) => {

@@ -32,7 +32,10 @@ describe('a backup that is interrupted', () => {
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
 
-  /** Starts a backup that never ends by itself, and waits until the unsealed copies of its databases are complete. */
+  /**
+   * Starts a backup that does not end until it is interrupted, and waits until the unsealed copies of the databases are
+   * complete.
+   */
   const begin = async (name: string): Promise<{ running: Running; work: string }> => {
     const before = await readdir(pathOf('work'));
     const running = startKith(['backup', pathOf('backups', name)], envOf('data'));

@@ -76,7 +76,7 @@ describe('kith backup, restore and adopt', () => {
       await writeFile(list, `${entry}\n${other}\n`);
       expect(await refused(restore, to)).toContain('erasures.jsonl, line 2 is not a valid erasure entry');
     }
-    // The list is refused if it is in UTF-16.
+    // A list of erasures in UTF-16 is refused.
     await writeFile(list, `${entry}\n`, 'utf16le');
     expect(await refused(restore, to)).toContain('erasures.jsonl, line 1 is not a valid erasure entry');
     await writeFile(list, '\n{"projectId":"p","use');

@@ -51,7 +51,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     await rm(root, { recursive: true, force: true });
   });
 
-  /** The environment variables with which a command finds a platform, or the place to which it restores a backup. */
+  /** The environment variables that tell a command where a platform stores its data, or where to restore a backup. */
   const envOf = (name: string): NodeJS.ProcessEnv =>
     engines
       ? {

@@ -6,7 +6,7 @@ import { expectEventsThroughChaos } from './support/chaos.ts';
 
 describe.runIf(availableEngines().includes('containers'))('events while services and the broker die', () => {
   it(
-    'each stored change, and nothing else, gets an event; the events of an aggregate keep their order, and are applied once',
+    'each stored change makes an event, and there are no other events; the events of an aggregate keep their order, and each is applied once',
     () => expectEventsThroughChaos({ changes: 1_000 * testEffort() }),
     600_000 * testEffort(),
   );

@@ -206,7 +206,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
 
   it('rotates keys', async () => {
     const keys = await json<{ state: string }[]>('keys', 'rotate');
-    // Other suites on this platform may have rotated the keys before.
+    // Other suites on this platform may have rotated the keys before, so there may be several former keys.
     const [newest, next, ...former] = keys.map(({ state }) => state);
     expect([newest, next]).toEqual(['published', 'signing']);
     expect(former).toEqual(former.map(() => 'verifying'));
@@ -325,7 +325,7 @@ describe('kith', () => {
       const help = await told(...name.split(' '), '--help');
       expect(help.startsWith(`kith ${name}`), name).toBe(true);
       expect(await told('help', ...name.split(' '))).toBe(help);
-      // The general help also lists each variable that this command reads, with a description.
+      // `stdout` is the general help. It has to list each variable that this command reads, with a description.
       const read = [...help.matchAll(/^ {2}([A-Z_]+) +\S.*$/gm)];
       expect(read.length > 0, name).toBe(name !== 'completion');
       for (const [, variable] of read) expect(stdout).toMatch(new RegExp(`^ {2}${variable} {2,}\\S`, 'm'));

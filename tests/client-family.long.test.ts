@@ -12,7 +12,7 @@ afterAll(() => browser?.close());
 
 const password = 'correct horse battery';
 
-// Tests the file that docs/client-family.md shows, and the table of hooks there.
+// Tests the file that docs/client-family.md shows, and the hooks in the table of that document.
 describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, concurrent: true }, () => {
   let world: FamilyWorld;
   beforeAll(async () => {

@@ -19,8 +19,8 @@ type Question = [words: string[], offers: string[]];
 const file = 'a-file';
 
 /**
- * Makes the questions for all commands in the table: which names can follow, which options there are, and which values each
- * option has.
+ * Makes command lines to complete, with the expected offers, for all commands in the table: for the names of commands, for the
+ * options of each command, and for the values of each option.
  */
 function questions(): Question[] {
   const split = commands.map((command) => command.name.split(' '));
@@ -88,7 +88,8 @@ describe('kith completion', () => {
   const answers = async (shell: Shell, asked: readonly string[][], by: string = shell) => {
     const { code, stdout, stderr } = await runKith(['completion', shell], {});
     expect([code, stderr]).toEqual([0, '']);
-    // In zsh, the first word of a line has the number 1, and not 0 as in bash. `pad` makes up for this.
+    // In zsh, the first element of an array has the number 1, and not 0 as in bash. If bash runs the script for zsh, `pad` puts
+    // an empty element before the first word.
     const pad = by === 'bash' ? "pad=('')\n" : 'pad=()\n';
     const text = `${shell === 'zsh' ? pad : ''}${shells[shell](stdout, asked)}`;
     const home = { PATH: process.env.PATH, HOME: folder };
@@ -111,15 +112,18 @@ describe('kith completion', () => {
     // understands, too.
     ['zsh', has('zsh') ? 'zsh' : 'bash'],
     ...(has('fish') ? ([['fish', 'fish']] as const) : []),
-  ] as const)('offers every command, option and value of the table in %s, run by %s', async (shell, by) => {
-    const asked = all.map(([words]) => words);
-    const offered = await answers(shell, asked, by);
-    expect(offered).toHaveLength(all.length);
-    const found = all.map(([words], at) => [words.join(' '), begun(words.at(-1) ?? '', offered[at] ?? [])]);
-    expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
-  });
+  ] as const)(
+    'offers every command, option and value of the table with the script for %s, run by %s',
+    async (shell, by) => {
+      const asked = all.map(([words]) => words);
+      const offered = await answers(shell, asked, by);
+      expect(offered).toHaveLength(all.length);
+      const found = all.map(([words], at) => [words.join(' '), begun(words.at(-1) ?? '', offered[at] ?? [])]);
+      expect(found).toEqual(all.map(([words, offers]) => [words.join(' '), offers.toSorted()]));
+    },
+  );
 
-  it('names every command and option in the script for fish, with valid lines only', async () => {
+  it('makes a script for fish that names every command and option, and has only valid lines', async () => {
     const { stdout } = await runKith(['completion', 'fish'], {});
     const lines = stdout.split('\n').filter((line) => line.startsWith('complete '));
     const whole =

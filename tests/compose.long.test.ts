@@ -164,8 +164,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await people.connect(user, friend);
     await people.createCollection(user, 'Traced');
     await createUploads(project.url).uploadFile(user, 'some bytes');
-    // In production no request reaches crypto, so crypto makes no spans. This request shows that crypto can reach the
-    // collector.
+    // In production no request reaches crypto, so crypto makes no spans. Instead, a request from crypto's container shows that
+    // crypto can reach the collector.
     const send = "fetch('http://collector:4318', { method: 'POST', body: 'kith-crypto' })";
     await project.call('exec', '-T', 'crypto', 'node', '-e', send);
     const told = async () => {
@@ -193,7 +193,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const [program = '', ...words] = [...project.command, ...line.split(' ').slice(1), '--json'];
     const examine = async (changes: NodeJS.ProcessEnv = {}) => {
       const env = { ...process.env, ...changes };
-      // The exit code is 1 if something is wrong.
+      // `kith doctor` exits with 1 if it finds something wrong. Then `run` rejects with an error that has the same fields as a
+      // result.
       const { stdout } = await run(program, words, { cwd: root, env }).catch((error) => error);
       const {
         isWell,
@@ -210,8 +211,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
     for (const name of storingNames)
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
-    // These two warnings are about settings of the compose file itself. The settings of the guide, the images and the secret
-    // cause no warning.
+    // Both warnings are about settings that the compose file has by itself. The settings that the guide writes to `.env`, the
+    // images and the secret cause no warning.
     expect(of('settings')).toEqual([
       expect.stringContaining('warning API_REFERENCE is all'),
       expect.stringContaining('warning PUBLIC_URL is not set'),
@@ -239,8 +240,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
-      // `words` may name the program without its path. So this script uses the PATH of the test, in which the shell finds the
-      // program and not this script again.
+      // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test: with the PATH
+      // of the shell, it would find and call itself.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };
@@ -251,7 +252,10 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const none = { MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' };
     const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
     return {
-      /** Finds the commands in a guide that contain a text, runs them line by line, and returns what they print. */
+      /**
+       * Finds, in a guide, the first block of commands with the text `part`. Runs the block line by line, and returns what it
+       * prints.
+       */
       async follow(guide: string, part: string) {
         const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;
         const here = text

@@ -97,7 +97,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     const rename = (id: string, body: unknown) =>
       outcome({ method: 'PATCH', path: `${scope}/collections/${id}`, token: ada.accessToken, body });
 
-    it('if there is no body, reports the missing name, even if the id is invalid, too', async () => {
+    it('reports the missing name if there is no body, even if the id is also invalid', async () => {
       const { id } = await platform.createCollection(ada, 'Kept');
       const refused = {
         status: 400,
@@ -109,7 +109,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
       expect(await rename(id, { name: ' ' })).toEqual(refused);
     });
 
-    it('counts code points: 200 emoji pass, 201 do not', async () => {
+    it('counts the length of a name in code points: a name of 200 emoji is accepted, and one of 201 is not', async () => {
       const { id } = await platform.createCollection(ada, 'Emoji');
       expect((await rename(id, { name: '😀'.repeat(200) })).status).toBe(200);
       expect((await rename(id, { name: '😀'.repeat(201) })).status).toBe(400);
@@ -134,7 +134,10 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 });
 
-/** Returns all parts with 20 characters of a key, and of the text that results when the key is decoded from base64. */
+/**
+ * Returns all pieces of 20 successive characters of a key, and also those of the key's bytes after decoding from base64. None
+ * of these pieces may appear in an answer or in a log.
+ */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];
   return texts

@@ -160,8 +160,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     const alan = await people.createUser(id);
     await people.connect(alan, ada);
     await waitFor(() => stream.events.length === 2, { what: 'the request on the stream' });
-    // A notice tells the gateway about the sign-out immediately. Without the notice, the gateway would learn of it only when it
-    // next asks for revocations, which it does every 30 s.
+    // A notice tells the gateway about the sign-out immediately. Without the notice, the gateway would learn of the sign-out
+    // only when it next asks for revocations, which it does every 30 s.
     await call('POST', `/v7/${id}/auth/sign-out`, { body: { refreshToken: alan.refreshToken } });
     const isRefused = () =>
       call('GET', `/v7/${id}/auth/sessions`, { token: alan.accessToken }).then(
@@ -169,7 +169,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
-    // Makes a dead letter as an old one would be: its event is no longer in the stream of events.
+    // Makes a dead letter like an old one, whose event is no longer in the stream of events.
     const letter = headers();
     letter.set('Kith-Subject', `${prefix}.event.${id}.user.updated`);
     const old = { type: 'user.updated', projectId: id, aggregate: { type: 'user', id: ada.id, seq: 1 } };
@@ -180,7 +180,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       { headers: letter },
     );
     await connections.drain();
-    // All services erase the user. The user's events disappear from the bus, too.
+    // After this request, all services erase the user. The user's events disappear from the bus, too.
     await call('DELETE', `/v7/${id}/users/${ada.id}`, { token: ada.accessToken });
     await waitFor(async () => !(await eventsOn(await as('operator'), prefix)).includes('Countess'), {
       timeoutMs: 30_000,
@@ -217,8 +217,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // These requests must be refused: each contains a subject to which the server then delivers messages, and the sender could
-    // name any subject.
+    // The following requests of `connections` must be refused because each contains a subject to which the server then delivers
+    // messages. The sender could name any subject there.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
@@ -427,7 +427,7 @@ async function eventsOn(connection: NatsConnection, prefix: string): Promise<str
   return texts.join('\n');
 }
 
-/** Starts engines for this suite, because the engines that suites share have no users. */
+/** Starts engines for this suite alone, because the engines that suites share do not distinguish users. */
 async function startOwnEngines({ secured }: Credentials): Promise<Engines> {
   const { MONGODB_URL: _mongodb, NATS_URL: _nats, REDIS_URL: _redis, ...env } = process.env;
   const provided = await provideEngines({ env });

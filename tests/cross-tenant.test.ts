@@ -57,7 +57,7 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
       factorId: '00000000-0000-4000-8000-000000000002',
     };
     view = await theirView();
-    // Checks that the view really contains what was made above.
+    // Checks that the view contains the objects that were made above. Otherwise, comparing views would prove nothing.
     expect(JSON.stringify(view)).toContain(collection.id);
   });
   afterAll(() => platform?.stop());
@@ -116,8 +116,8 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
     '%s: ids of another project get the same refusal as unknown ids',
     async (_, one) => {
       const answer = await send(one, mine.projectId);
-      // If a parent collection is bad, the platform refuses it with 400 (spec#collections-create). No answer reveals whether
-      // the other project has an object with this id.
+      // If the parent collection does not exist for the caller, the answer is 400 (spec#collections-create). No answer may
+      // reveal whether the other project has an object with this id.
       expect([
         403,
         404,

@@ -1,11 +1,12 @@
 /**
- * Measures, by this process's own clock, how long it has known each key, for example the key of a deleted user. Stored times
- * cannot be used for this: they come from other replicas, and the clocks of two replicas may differ by an hour.
+ * Measures, by the clock of this process, how long this process has known each key, for example the key of a deleted user.
+ * Times in the database cannot be used for this, because other replicas have written them, and the clocks of two replicas may
+ * differ by an hour.
  */
 export class KnownSince {
   #since = new Map<string, number>();
 
-  /** Records which keys exist now, and forgets all others. */
+  /** Records that exactly these keys exist now, and forgets all other keys. */
   note(keys: Iterable<string>): void {
     const now = performance.now();
     this.#since = new Map([...keys].map((key) => [key, this.#since.get(key) ?? now]));

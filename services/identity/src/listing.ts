@@ -19,25 +19,26 @@ const lastMs = 9_999_999_999_999;
 const placePattern = /^\d{13}\|[0-9a-f-]{36}$/;
 
 /**
- * A row's place in a list: newest first, and by id if the times are equal. The time always has the same number of digits. So
- * places that are sorted as text have the order of the list.
+ * A row's place in a list, as a text. If the places are sorted as text, the newest row comes first, and rows with the same time
+ * are sorted by id. For this, the time in a place always has the same number of digits.
  */
 export function placeOf(row: { createdAt: Date; id: string }): string {
   return `${backwards(row.createdAt)}|${row.id}`;
 }
 
-/** The range that contains the places of all rows created between `from` and `to`. */
+/** The range that contains the places of all rows that were created at `from` or later, and before `to`. */
 export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date | undefined }): {
   above: string;
   below: string;
 } {
-  // `}` is the character after `|`.
+  // `}` is the character after `|`. So a row that was created exactly at `from` is in the range, and a row that was created
+  // exactly at `to` is not.
   return { above: to ? `${backwards(to)}}` : '', below: from ? `${backwards(from)}}` : '~' };
 }
 
 function backwards(time: Date): string {
-  // If the time is too early or too late for 13 digits, the nearest time that fits is used. No row has such a time, only a
-  // filter.
+  // If the time is too early or too late for 13 digits, the nearest time that fits is used. Only a filter can contain such a
+  // time; no row has one.
   return String(Math.min(Math.max(lastMs - time.getTime(), 0), lastMs)).padStart(13, '0');
 }
 
@@ -61,8 +62,8 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
     code: ErrorCode;
     read(range: ListRange): Promise<ListPage<Row>>;
     /**
-     * How many of the rows fit into an answer. By default, all rows fit. The next page begins with the first row that did not
-     * fit.
+     * How many of the rows fit into an answer, counted from the first row. By default, all rows fit. The next page begins with
+     * the first row that did not fit.
      */
     fitting?(rows: readonly Row[]): number;
   },

@@ -13,7 +13,7 @@ const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
 const unconfirmedMs = 60_000 + clocksMs;
 const userAgentLength = 512;
 
-/** What a request says about the session's device, and the function that sets headers of the answer. */
+/** What a request says about the client's device, and the function that sets headers of the answer. */
 export interface FromRequest {
   userAgent: string;
   clientIp: string;
@@ -50,15 +50,15 @@ export async function openSession(
     await app.store.sessions.add(session);
     return answer;
   }
-  // `apart` stores the session without the row of the audit log. The row is stored with the confirmation: if it were stored
-  // here, it would report a success even if the confirmation failed.
+  // `apart` stores the session without the request's row of the audit log. This row is stored when the session is confirmed: if
+  // it were stored here, it would report a success even if the confirmation failed.
   await apart(() => app.store.sessions.add(session, new Date(at.getTime() + unconfirmedMs)));
   await confirmSession(app, session, changed);
   await revokeSurplus(app, session);
   return answer;
 }
 
-/** The fields of a session that are stored again each time the session is used. */
+/** The fields of a session that change each time the session is used, with their new values. */
 export function useOf(
   request: FromRequest,
   at: Date,
@@ -71,7 +71,7 @@ export function useOf(
   };
 }
 
-/** A session's tokens in the form of the contract, with a new access token. */
+/** The answer that contains a session's tokens, in the form of the contract. Issues a new access token for it. */
 export async function sessionAnswer(
   app: AppContext,
   user: User,

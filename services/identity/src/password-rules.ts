@@ -3,15 +3,15 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * The list keeps this many base64url characters of each common password's hash. `tools/common-passwords.ts` writes the list
- * with the same number.
+ * The list contains only the first characters of each common password's hash: this many, in base64url.
+ * `tools/common-passwords.ts`, which writes the list, uses the same number.
  */
 const hashCharacters = 6;
 
 let list: Promise<Set<string>> | undefined;
 
 /**
- * Refuses a new password that an attacker would try first: one of the 10,000 most used passwords, or the user's own e-mail
+ * Refuses a new password that an attacker would try first: one of the 10,000 most common passwords, or the user's own e-mail
  * address or username (spec#accounts-common-password). Upper or lower case does not matter, nor do different encodings of one
  * character. Throws `auth/weak-password`.
  * @param password At most 256 characters long: normalising a longer one may take seconds.

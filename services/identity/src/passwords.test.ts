@@ -35,7 +35,7 @@ test('hashes with argon2id and a new salt each time, and returns a PHC string', 
 });
 
 test('verifies a hash that another program made at another cost', async () => {
-  // Made by the command line of the reference implementation: argon2 somesalt -id -m 16 -t 2 -p 1.
+  // This hash was made with the program `argon2` of the reference implementation: argon2 somesalt -id -m 16 -t 2 -p 1.
   const phc = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   expect(await passwords.verify('password', phc, later)).toBe(true);
   expect(await passwords.verify('passwords', phc, later)).toBe(false);

@@ -6,7 +6,7 @@ import { importedHash, importedKind, nobodysHash, verifyImported } from './impor
 
 const deriveKey = promisify(argon2);
 
-/** The functions that compute hashes. */
+/** The functions that compute hashes. Tests replace them. */
 export interface HashWork {
   derive: typeof derive;
   verifyImported: typeof verifyImported;
@@ -20,18 +20,21 @@ interface Hashed {
   hash: Buffer;
 }
 
-/** OWASP Password Storage Cheat Sheet: argon2id with 19 MiB, two passes, one lane. */
+/**
+ * The cost of a hash, as the OWASP Password Storage Cheat Sheet recommends it: argon2id with 19 MiB, two passes and one lane.
+ */
 const cost = { memory: 19 * 1024, passes: 2, parallelism: 1 };
 const saltBytes = 16;
 const hashBytes = 32;
-// Each hash takes 19 MiB and one of libuv's four threads. DNS look-ups and signatures need these threads, too.
+// Computing a hash takes 19 MiB and one of libuv's four threads. DNS look-ups and signatures need these threads, too, so hashes
+// must not occupy all of them.
 const atOnce = Math.min(3, availableParallelism());
 
 /** Hashes and verifies passwords, a few at a time, so that a burst of sign-ups cannot use up the memory. */
 export class Passwords {
   readonly #gate = new Gate(atOnce);
-  // A hash of another backend may take 40 times as long as our own. So such hashes have a gate of their own, and users with our
-  // own hashes need not wait for them.
+  // Computing a hash of another backend may take 40 times as long as computing our own. So imported hashes have a gate of their
+  // own, and users with our own hashes need not wait for them.
   readonly #importedGate = new Gate(1);
   // The hash that a password is checked against when no user has the given address. No password matches it.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
@@ -55,8 +58,9 @@ export class Passwords {
   }
 
   /**
-   * Returns whether a password matches a stored hash: our own PHC string, or an imported hash. If there is no such user, `hash`
-   * is null. In this case, the result is `false`, and the check takes as long as the check of our own hash.
+   * Returns whether a password matches a stored hash: our own PHC string, or an imported hash. `hash` is null if there is no
+   * user with the given address. In this case, the result is `false`, and the check takes as long as the check of one of our
+   * own hashes.
    */
   async verify(password: string, hash: string | null, deadline: number): Promise<boolean> {
     const imported = importedHash(hash);
@@ -69,10 +73,10 @@ export class Passwords {
   }
 
   /**
-   * Called after `verify` has returned `false` for a password and our own hashes. Returns whether the password matches the
-   * user's imported hash. If it does not match, one hash of each kind that was imported into the project has been computed. So
-   * a refusal takes equally long for all users of a project, no matter which kinds of hashes they have, and just as long for an
-   * address that nobody has.
+   * Must be called only after `verify` has returned `false` for the password, either with the user's hash, if it is one of our
+   * own, or with null. Returns whether the password matches the user's imported hash. If it does not match, one hash of each
+   * kind that was imported into the project has been computed. So a refusal takes equally long for all users of a project, no
+   * matter which kinds of hashes they have, and just as long for an address that nobody has.
    * @param hash The user's stored hash: imported, our own, or null if there is no such user.
    * @param of.kinds The kinds of hashes that were imported into the project.
    */
@@ -100,7 +104,8 @@ export function derive(
   password: string,
   { memory, passes, parallelism, salt, bytes }: Omit<Hashed, 'hash'> & { bytes: number },
 ): Promise<Buffer> {
-  // Depending on keyboard and system, the same password can be encoded in several ways in Unicode (NIST SP 800-63B 5.1.1.2).
+  // Depending on keyboard and system, the same password can be encoded in several ways in Unicode. So it is normalised first
+  // (NIST SP 800-63B 5.1.1.2).
   const message = password.normalize('NFKC');
   return deriveKey('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: bytes });
 }

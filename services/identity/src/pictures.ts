@@ -21,8 +21,8 @@ interface Asked {
 /**
  * Returns a function that computes a profile's pictures after the change that a request asks for. If the request makes a file
  * the avatar, `avatar` becomes the address of this file. If the request sets `avatar` to another value instead, the profile no
- * longer has a file as its avatar. If a file in the request is not an image of the user's own, throws `user/invalid-body`
- * (spec#storage-avatar).
+ * longer has a file as its avatar. If a file in the request is not an image that belongs to the user, throws
+ * `user/invalid-body` (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,
@@ -38,8 +38,8 @@ export async function picturesOf(
 
 /**
  * The avatar after a change. If the request names a new file, this file becomes the avatar. If it names no file, but an address
- * that differs from the present one, the profile has this address and no file (spec#storage-avatar-replaced). If it only
- * removes the file, the address is removed, too.
+ * that differs from the present one, the profile has this address and no file (spec#storage-avatar-replaced). If the request
+ * only removes the avatar's file, the address is removed, too.
  * @param given.address The address of the file `given.avatarFileId`.
  */
 export function avatarAfter(
@@ -70,7 +70,10 @@ async function addressesOf(bus: AppContext['bus'], request: Asked): Promise<Read
   return addresses;
 }
 
-/** Asks storage which of the files in a request are images of the user's own. Returns their addresses by file id. */
+/**
+ * Asks the storage service which of the files in a request are images that belong to the user. Returns the addresses of these
+ * images by file id.
+ */
 async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<ReadonlyMap<string, string>> {
   const { projectId, params, body } = request;
   const fileIds = [body.avatarFileId, body.bannerFileId].filter((id) => id !== null && id !== undefined);
@@ -80,8 +83,8 @@ async function ownAddresses(bus: AppContext['bus'], request: Asked): Promise<Rea
 }
 
 /**
- * Removes the files of a request from the profile again if they were deleted before the profile was stored. The events of these
- * deletions may have arrived too early to remove the files.
+ * Removes the files of a request from the profile again if they were deleted before the profile was stored. This is needed
+ * because the event of such a deletion may have arrived before the profile had the file.
  */
 export async function dropDeleted(app: AppContext, request: Asked): Promise<void> {
   const { projectId, params, body } = request;

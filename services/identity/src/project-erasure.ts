@@ -48,9 +48,10 @@ export async function eraseProjects(
 }
 
 /**
- * Deletes the project's users in the same way as users delete their own accounts. Because of the events, every service erases
- * its data of these users. The project itself is removed only when three conditions are met: all requests that had found the
- * project are over, the erasures of its users are finished, and every service reports that nothing is left.
+ * Deletes the project's users in the same way as users delete their own accounts. Each deletion makes an event, and on this
+ * event every service erases its data of the user. The project itself is removed only when three conditions are met: all
+ * requests that had read the project before its deletion are over, the erasures of its users are finished, and every service
+ * reports that it has no data of the project any more.
  */
 async function eraseProject(
   app: AppContext,

@@ -40,7 +40,7 @@ function ofOperations(limits: Project['limits']): Project['limits'] {
   throw new ApiError('project/invalid-body', { message: 'limits must name operations of this API.', field });
 }
 
-/** A project in the form of the contract. */
+/** A project in the form in which answers contain it. */
 export function projectAnswer(project: Project): ProjectAnswer {
   return {
     id: project.id,

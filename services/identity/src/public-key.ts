@@ -6,8 +6,8 @@ const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /**
  * Reads a public key for external sign-in, and returns it as SPKI in PEM. The input is PEM or a JWK (an object or its text).
- * Accepts RSA from 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"`. The message
- * says what is wrong with the key, but quotes nothing of the input, which may be a private key.
+ * Accepts RSA from 2,048 bits, EC on P-256 and Ed25519. Throws `project/invalid-body` with `field: "publicKey"`. The error's
+ * message says what is wrong with the key, but quotes nothing of the input, because the input may be a private key.
  */
 export function readPublicKey(given: string | Record<string, unknown>): string {
   const value = typeof given === 'string' ? textOrJwk(given.trim()) : given;
@@ -46,7 +46,7 @@ function isStrong(key: KeyObject): boolean {
   const { modulusLength = 0, publicExponent = 0n, namedCurve } = key.asymmetricKeyDetails ?? {};
   switch (key.asymmetricKeyType) {
     case 'rsa':
-      // With an exponent of 1, the signature equals the signed content, so anybody could make a signature.
+      // If the exponent of an RSA key is 1, a signature equals the padded hash of the content, so anybody could make one.
       return modulusLength >= 2048 && modulusLength <= 16_384 && publicExponent >= 3n;
     case 'ec':
       return namedCurve === 'prime256v1';

@@ -17,9 +17,10 @@ import { userEvent } from './user-events.ts';
 const pageSize = 500;
 
 /**
- * Finds in earlier events which changes a restore from a backup has undone (docs/adr/0028). If a user was deleted after the
- * backup, deletes the user again. If a session was revoked after the backup, revokes the session again. If a user was created
- * after the backup, the restored store does not have this user. In this case, tells the other services to forget the user.
+ * Reads the events from before a restore, to find the changes that the restore from a backup has undone (docs/adr/0028). If a
+ * user was deleted after the backup, deletes the user again. If a session was revoked after the backup, revokes the session
+ * again. If a user was created after the backup, the restored store does not have this user. In this case, tells the other
+ * services to forget the user.
  */
 export const usersBeforeRestore: EventSubscription<AppContext> = subscription({
   durable: 'identity-users',
@@ -58,7 +59,7 @@ async function tellLost(
   app.relay.kick();
 }
 
-/** The maximum time to wait until earlier deletions are repeated, in ms. */
+/** The maximum time to wait until the deletions from before the restore are repeated, in ms. */
 const deletionsMs = 60_000;
 
 /**

@@ -59,7 +59,7 @@ import { startUpkeep } from './upkeep.ts';
 
 export interface IdentityOptions {
   store: StoreConfig;
-  /** The secrets with which identity seals and hashes. */
+  /** The secrets with which the identity service seals and hashes values. */
   secrets: Secrets;
   /** `iss` of access tokens. */
   tokenIssuer?: string;
@@ -69,7 +69,9 @@ export interface IdentityOptions {
   erasuresFile?: string | undefined;
   /** Lifetimes of signing keys. If a lifetime is left out, its default applies. */
   keyTimes?: Partial<KeyTimes>;
-  /** How often the service ends sessions that a process left open when it died, in ms; 5 s by default. */
+  /**
+   * How often the service ends sessions that a process should have ended but did not, because it died, in ms; 5 s by default.
+   */
   sweepEveryMs?: number;
   /** Times of erasure. If a time is left out, its default applies. */
   erasureTimes?: Partial<ErasureTimes>;
@@ -108,7 +110,7 @@ export const manifest = serviceManifest<AppContext>()({
   emits: ['user', 'session', 'audit'],
   subscriptions: [blockEvents, fileEvents, usersBeforeRestore, auditEvents],
   tells: [revocationNotice, projectSettingsNotice, apiKeyNotice],
-  // With these notices, replicas tell each other which keys they have revoked.
+  // With these notices, the replicas of the service tell each other which signing keys they have revoked.
   hears: [revocationNotice],
   stores: identityBackup,
   start: (runtime, { store, config, folder, isSilent }) =>

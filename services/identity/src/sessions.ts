@@ -19,14 +19,17 @@ const mostSessions = 200;
  */
 const clocksDifferMs = 5 * 60_000;
 
-/** The reason that the event contains if an operator, and not the user, has ended the session. */
+/**
+ * The reason that the event contains if an operator, and not the user, has ended the session. If a reason is missing here, the
+ * user has ended the session, and the event contains the reason as it is.
+ */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',
   'ended-by-operator': 'ended',
   'password-set': 'password-changed',
 };
 
-/** When all access tokens that were issued before `at` have expired, even by the clock of a gateway that is behind. */
+/** The time by which all access tokens that were issued before `at` have expired, even for a gateway whose clock is slow. */
 export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
@@ -41,7 +44,7 @@ function isOfNow(session: Session, user: User): boolean {
 }
 
 /**
- * Revokes a session permanently and tells gateways. A session that is already revoked stays as it is.
+ * Revokes a session permanently, and informs gateways of the revocation. A session that is already revoked stays as it is.
  * @param judged The hash of the token that was valid when the decision to revoke was made. If another token is valid by now,
  * the session also stays as it is.
  * @returns Whether this call has revoked the session.
@@ -128,9 +131,9 @@ export async function finishEndings(app: AppContext): Promise<void> {
 }
 
 /**
- * Makes a newly opened session permanent. If the user has meanwhile changed something that sessions depend on, revokes the
- * session and throws `auth/suspended` or `code`. Such a change ends the user's sessions. But it may have missed this session,
- * which was just being opened.
+ * Makes a newly opened session permanent. If a change of the user has meanwhile ended the user's sessions, revokes this
+ * session, too, and throws `auth/suspended` or `code`. The change itself may have missed this session, which was just being
+ * opened.
  */
 export async function confirmSession(app: AppContext, session: Session, code: ErrorCode): Promise<void> {
   const [user, opened] = await Promise.all([

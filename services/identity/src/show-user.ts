@@ -11,9 +11,9 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 }
 
 /**
- * Whether a request may see profiles. If strangers must not see them, gateways already ask strangers for a token
- * (spec#users-strangers-none). This check is for gateways of an older version, and for gateways that do not know the setting
- * yet.
+ * Whether a request may see profiles. If strangers must not see profiles, gateways already refuse requests without a token
+ * (spec#users-strangers-none). This check is needed because a gateway of an older version does not do this, and another gateway
+ * may not have got the setting yet.
  */
 export async function seesProfiles(
   app: AppContext,

@@ -104,8 +104,8 @@ export async function notSuspended(app: AppContext, user: User, deadline?: numbe
   if (user.isActive) return user;
   if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
   const whose = { projectId: user.projectId, userId: user.id, deadline };
-  // The suspension is over even if the request is refused later. So `apart` stores this change without the request's row of the
-  // audit log. The row is stored with a later change.
+  // The end of the suspension is stored even if the request is refused later. So `apart` stores it without the request's row of
+  // the audit log, which would report a success. This row is stored with a later change of the request.
   const restored = await apart(() => restoreIfThere(app, whose, { ifOver: true }));
   if (restored && !restored.isActive) throw new ApiError('auth/suspended');
   return restored;

@@ -6,14 +6,14 @@ import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
 /**
- * How often to look for values that are sealed under an older secret, in ms. A replica that does not know the new secret yet
- * may have sealed them. They are sealed again under the new secret.
+ * How often to look for values that are sealed under an older secret, and to seal them again under the new secret, in ms. There
+ * may be new ones, because a replica that does not know the new secret yet still seals under the older one.
  */
 const resealEveryMs = 10 * 60_000;
 
 /**
- * Starts the recurring work: ends sessions that a process left open when it died, ends suspensions whose time is over, removes
- * what has expired, and renews keys.
+ * Starts the recurring work: ends sessions that a process should have ended but did not, because it died; ends suspensions
+ * whose time is over; removes what has expired; and renews keys.
  */
 export function startUpkeep(
   app: AppContext,

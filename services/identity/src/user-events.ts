@@ -27,7 +27,10 @@ export function userEvent(
   });
 }
 
-/** The last event of a user. It contains only the id, because nothing else about the user may be kept. */
+/**
+ * The last event of a user, which reports the deletion. It contains only the id, because nothing else about the user may be
+ * kept.
+ */
 export function userDeletedEvent(user: User, at: Date): EventEnvelope {
   return makeEvent(userDeleted, {
     projectId: user.projectId,
@@ -44,6 +47,6 @@ export function userEvents(of: { projectId: string; userId: string; seq: number 
   last: string;
 } {
   const aggregate = `${of.projectId}|user|${of.userId}`;
-  // `}` is the character after `|`.
+  // `}` is the character after `|`. So the range contains all keys that begin with `<aggregate>|`, and no others.
   return { range: { from: `${aggregate}|`, to: `${aggregate}}` }, last: `${aggregate}|${of.seq}` };
 }

@@ -1,7 +1,10 @@
 import type { OwnUser, PublicUser } from '@kith/contracts';
 import type { User } from './store/records.ts';
 
-/** What anyone may see of a user (spec#users-public). Copied field by field, so that no other field can get into an answer. */
+/**
+ * The part of a user that everybody may see (spec#users-public). Copied field by field, so that no other field can get into an
+ * answer.
+ */
 export function publicUserOf(user: User): PublicUser {
   return {
     id: user.id,

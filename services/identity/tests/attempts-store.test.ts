@@ -109,7 +109,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
   });
 
   test('replicas share one count', async () => {
-    // On SQLite, two processes cannot share a file.
+    // In the embedded form, two processes cannot share the SQLite file, so both replicas use one open store.
     const second = engine === 'embedded' ? store : await openStore(place.config);
     try {
       const replicas = [open(store), open(second)] as const;
@@ -176,7 +176,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts, home)).toBe(false);
   });
 
-  test('a wrong factor is counted separately; a right factor resets the count of its client or of strangers', async () => {
+  test('a wrong factor is counted separately from wrong passwords; a right factor resets the count of its client or of strangers', async () => {
     const attempts = open(store);
     const show = (isRight: boolean, of: Partial<Who> = {}) =>
       attempts.checkFactor({ ...user, ...of }, async () => isRight).catch((error) => error);

@@ -177,7 +177,8 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     const handle = async ({ blocks }: { blocks: Omit<Block, 'isBlocked' | 'seq'>[] }) => {
       asked.push(...blocks.filter((one) => one.projectId !== projectId));
       const ends = blocks.filter(({ blockedId }) => [carla, dora].includes(blockedId));
-      // After the connections service has read its answer, a user blocks another again.
+      // After the connections service has read the blocks for its answer, and before the answer arrives, a user blocks another
+      // again.
       await kept.blocks.keep({ ...again, seq: 3 });
       return {
         blocks: blocks.map((one) => ({

@@ -9,7 +9,9 @@ import { startForSuite } from './support/suite.ts';
 
 const minute = 60_000;
 
-/** Sets the clock of this process. By turns, the process acts as several replicas. */
+/**
+ * Sets the clock of this process. In this way, the process acts as several replicas with different clocks, one after the other.
+ */
 function clockAt(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: ms });
 }
@@ -41,7 +43,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
     expect(Date.parse(found?.until)).toBeGreaterThan(gatewayNow);
   });
 
-  // The embedded form has only one process, and so only one clock.
+  // The embedded form has only one process, and so only one clock, so this test does not apply to it.
   test.skipIf(engine === 'embedded').each([-minute, minute])(
     'a refresh token keeps its grace period if a replica whose clock is %i ms off has rotated it',
     async (off) => {

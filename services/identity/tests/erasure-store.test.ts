@@ -73,7 +73,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     ]);
     expect(events[2]).toMatchObject({ projectId, actorId: userId, data: { id: userId } });
     const other = await add();
-    // The user's earlier events have to be erased first.
+    // This returns `false` because the user's earlier events have to be erased first.
     expect(await store.erasure.finish(deleted)).toBe(false);
     const { range, last } = userEvents(deleted);
     const published = (await store.outbox.published(range, 10)).map(({ key }) => key);

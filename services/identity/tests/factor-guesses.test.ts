@@ -90,7 +90,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answer.status).toBe(200);
   };
 
-  test('password resets from new addresses allow no more guesses, and the user can sign in from home', async () => {
+  test('password resets from new clients allow no more guesses, and the user can sign in from home', async () => {
     const { email, recoveryCodes, enter } = await owner();
     const guess = (place: string) => enter('a guess', place, newPassword);
     await waitFor(async () => mailsTo(email)[0], { what: 'the notice of the factor' });
@@ -116,7 +116,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
     expect(answered(await enter(recoveryCodes[2], places[0]!, newPassword))).toBe(200);
   });
 
-  test('wrong factors of a step-up share the same count, and passwords are counted separately', async () => {
+  test('wrong factors are counted together for sign-in and step-up, and wrong passwords are counted separately', async () => {
     const { recoveryCodes, enter, prove } = await owner();
     const code = 'a guess';
     expect(await times(8, () => prove({ code }, stranger()))).toEqual(repeated(wrong, 8));

@@ -80,7 +80,7 @@ describe.each(availableEngines())('identity with its database down, on %s', (eng
     },
   );
 
-  test('answers other services user/server-error', async () => {
+  test('answers the requests of other services with user/server-error', async () => {
     const text = await callInternal(runtime.bus, usersByIds, { projectId, userIds: [userId] });
     expect(JSON.parse(text)).toEqual({ error: 'Something went wrong.', code: 'user/server-error' });
   });

@@ -204,7 +204,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     ['just before a sign-up with a key asks for it', true, 'key-before'],
     ['just after a sign-up with a key has asked for it', false, 'key-after'],
   ])(
-    'an address that a user gives up stays reserved for the user, also %s',
+    'an address that a user gives up stays reserved for the user, also if it is given up %s',
     async (_, isBefore, idempotencyKey) => {
       const { email, ...user } = await person();
       const newEmail = `${randomUUID()}@example.org`;
@@ -245,7 +245,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     },
   );
 
-  test('an import does not take an address that a user may still take back', async () => {
+  test('an import stores no user with an address that another user may still take back', async () => {
     const { email, ...user } = await person();
     const newEmail = `${randomUUID()}@example.org`;
     const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
@@ -321,7 +321,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(mailsTo(email)).toEqual([]);
   });
 
-  /** A user with an authenticator app, and with a session that has a new proof. */
+  /** A user with an authenticator app, and with a session that has just passed a step-up. */
   const withApp = async () => {
     const ada = await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` });
     const of = { projectId, caller: callerOfSession(ada) };

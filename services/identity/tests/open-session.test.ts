@@ -60,7 +60,7 @@ test.each(availableEngines())(
     });
     await Promise.all(sessions.map((one) => store.sessions.add(one)));
     const [oldest, second, third] = sessions as [Session, Session, Session];
-    // The oldest session was just used. So a new session ends other sessions first.
+    // The oldest session has just been used. So the new session ends the second-oldest session, and not the oldest.
     const next = { ...oldest, tokenHash: 'second', lastUsedAt: new Date(now) };
     expect(await store.sessions.rotate(oldest, next)).toBe(true);
     const open = () => openSession(app, user, request, new Date(), 'auth/invalid-credentials');

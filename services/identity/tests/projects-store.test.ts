@@ -36,7 +36,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     expect(await store.projects.find(project.id)).toEqual(Object.assign({}, after, ...changes));
   });
 
-  test('are returned in pages by id if they have settings for gateways', async () => {
+  test('are returned in pages, sorted by id, if they have settings for gateways', async () => {
     const plain = { limits: {}, webOrigins: [], publicProfiles: 'card' as const, publicConnections: true };
     const each = [
       { limits: { 'identity.sign-in': null } },

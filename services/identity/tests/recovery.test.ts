@@ -31,16 +31,16 @@ describe.each(availableEngines())('work that was interrupted on %s', (engine) =>
     const { user, accessToken } = await signUpUser(bus, of);
     const revoked = await collectRevoked(bus);
     const params = { userId: user.id };
-    // Wait until the events of the sign-up are published. Otherwise the relay would fail at `sessions` just when the deletion
-    // is stored.
+    // Waits until the events of the sign-up are published. Otherwise the relay would still read `sessions`, and would fail
+    // there just when the deletion is stored.
     const isQuiet = async () =>
       !/"(unpublished|outboxAt)":/.test(JSON.stringify(await dumpStore(place.config)));
     await waitFor(isQuiet, { what: 'the events of the sign-up' });
     store.fail('sessions');
     const remove = () => call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
     // The relay also fails when it reads `sessions`. After such a failure, MongoDB's driver breaks off other requests, and
-    // these store nothing. So the deletion may have to be tried again. If the first attempt had stored the deletion although it
-    // answered 500, the second attempt would answer 404.
+    // these store nothing. So the deletion may have to be requested again. A first request that is answered with 500 must not
+    // have stored the deletion: if it had, the second request would get 404.
     const answer = await waitFor(async () => {
       const given = await remove();
       return given.status !== 500 && given;

@@ -40,7 +40,7 @@ function meets(
   return { ...app, store: { ...app.store, sessions: met } };
 }
 
-/** Makes a user, and a function that sends a refresh token to this or another replica. */
+/** Makes a user, and a function that sends a refresh token to the replica `app` or to another replica. */
 async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
   const app = await makeApp(engine, undo);
   const user = makeUser();
@@ -93,7 +93,10 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
     let { refreshToken } = await openSession(app, user, device, new Date());
-    /** Refreshes twice at another replica: the client got no answer from the first replica and asked again. */
+    /**
+     * Refreshes twice at another replica, like a client that has got no answer from the first replica and goes on with another
+     * one.
+     */
     const goOn = async () => {
       for (let times = 0; times < 2; times++) ({ refreshToken } = await refresh(refreshToken));
     };

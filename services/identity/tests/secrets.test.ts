@@ -7,7 +7,7 @@ import { startTestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
 
-test.each(availableEngines())('no log line and no row reveals a secret on %s', async (engine) => {
+test.each(availableEngines())('on %s, no log line and no row reveals a secret', async (engine) => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const log = createLogger({ name: 'test', level: 'trace', destination });

@@ -19,7 +19,7 @@ import { makeUser } from './support/users.ts';
 const hour = 3600_000;
 const start = Date.now();
 
-describe.each(availableEngines())('sessions and keys in the store on %s', (engine) => {
+describe.each(availableEngines())('the store of sessions and keys on %s', (engine) => {
   let store: IdentityStore;
 
   storeForEach(engine, (opened) => {
@@ -89,7 +89,8 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     await store.sessions.add(one);
     const rotated = { hash: one.tokenHash, sealed: '$sealed' };
     const next = { ...one, tokenHash: '$next', rotated, userAgent: '$agent' };
-    // Acts as a replica whose clock is an hour behind. The embedded form has only one replica.
+    // Acts as a replica whose clock is an hour slow. Not in the embedded form, which has only one process and so only one
+    // clock.
     if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: start - hour });
     expect(await store.sessions.rotate(one, next)).toBe(true);
     vi.useRealTimers();
@@ -181,7 +182,7 @@ describe.each(availableEngines())('sessions and keys in the store on %s', (engin
     expect(await store.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  test('stores a change of the account with its event if the rev matches, and that the user’s sessions have to end', async () => {
+  test('if the rev matches, stores a change of the account with its event, and records that the user’s sessions have to end', async () => {
     const user = makeUser();
     await store.users.add(user, userEvent(userSuspended, user));
     const suspended: User = {

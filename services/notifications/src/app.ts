@@ -13,12 +13,12 @@ export interface AppContext {
   /** The relay, which publishes stored events. `kick` is called after each commit that has stored an event. */
   relay: Pick<Relay, 'kick'>;
   /**
-   * Several changes of one feed can be refused because another change came first. Then these changes are tried again one after
-   * the other.
+   * If several changes of one feed are refused because another change came first, `turns` makes them try again one after the
+   * other.
    */
   turns: Turns;
-  /** How long a notification is kept, in ms, counted from the event that made it. */
+  /** How long a notification is kept, in ms, counted from the time of the event or request that made it. */
   keepMs: number;
-  /** Returns the time that decides whether a notification has expired, in ms since 1970. */
+  /** Returns the present time, in ms since 1970. It decides whether a notification has expired. */
   now: () => number;
 }

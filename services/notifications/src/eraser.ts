@@ -21,7 +21,7 @@ const everyMs = 1_000;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** How long work that began before the end of an account can go on after it, in ms. */
+  /** How long work that began before the end of an account can go on after the end, and store data of the user, in ms. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;
@@ -73,7 +73,8 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
   // Removes the feed before its entries, because no process adds entries to a feed that does not exist. The only exception is a
-  // process that was suspended while it was adding an entry.
+  // process that was already adding an entry, and was paused by the system meanwhile; what it adds is found when the eraser
+  // looks again.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {
@@ -84,8 +85,8 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
 }
 
 /**
- * Removes the data of a user from other users' notifications. For this, it changes the other users' feeds as usual, but their
- * counts stay the same.
+ * Removes the data of a user from other users' notifications. Each notification is changed together with its feed, as usual,
+ * but the counts of the feed stay the same.
  */
 async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
   for (let hasMore = true; hasMore && !isStopped(); ) {
@@ -110,12 +111,12 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
 
 /**
  * Removes the data of a user from published events of other users' feeds. On the bus, these events are replaced by events
- * without the data, so that no feed has a gap. Events of an application's notifications stay as they are, even if their
- * `metadata` contains the same text.
+ * without the data, so that there is no gap in the sequence of any feed. Events of an application's notifications stay as they
+ * are, even if their `metadata` contains the id of the user.
  */
 async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
-  // This reads many events: all that the project's feeds published within a week. But it is done only after an account has
-  // ended.
+  // This reads many events: all that the project's feeds have published within a week. This is acceptable, because it is done
+  // only after an account has ended.
   const range = eventsTelling(user);
   for (let from = range.from; !isStopped(); ) {
     const found = await store.outbox.published({ ...range, from }, batch);
@@ -135,7 +136,7 @@ async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: (
     from = last.key;
     await nextTurn();
   }
-  // The outbox no longer contains events that are older than a week, so they are not blanked above. If there are dead letters
-  // of such events, these are removed.
+  // The outbox no longer contains events that are older than a week, so the loop above does not find them. If there are dead
+  // letters of such events, the dead letters are removed.
   await withdrawLetters(bus, range, (event) => blankedEvent(event, user.userId) !== null);
 }

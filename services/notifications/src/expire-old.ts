@@ -7,8 +7,8 @@ import { feedKey } from './store/place.ts';
 const batch = 100;
 
 /**
- * Removes expired notifications. The database does not do this by itself, because a removal also changes the feed: its total,
- * its unread count, and how far back it reaches, which streams have to know.
+ * Removes expired notifications. The database cannot be made to remove them by itself, because each removal also changes the
+ * feed: its total, its unread count, and `expiredTo`, which decides whether a stream can still resume.
  */
 export async function expireOld(app: AppContext): Promise<void> {
   for (;;) {

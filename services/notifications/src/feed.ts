@@ -34,7 +34,7 @@ export interface Mark {
   at: number;
 }
 
-/** The state of a user's feed. Every change of the feed also changes this one record. */
+/** The state of a user's feed. Every change of the feed's entries also changes this one record. */
 export interface Feed {
   /** The last feed sequence that was assigned. */
   seq: number;
@@ -56,8 +56,8 @@ export const emptyFeed: Feed = { seq: 0, total: 0, unread: 0, expiredTo: 0, mark
 /** The maximum number of streams that a user may have open (spec#notifications-stream-places). */
 export const maxStreams = 5;
 /**
- * How many marks a feed keeps. If there are more, the oldest mark is dropped. The notifications that it covered are also
- * covered by the next mark. So from then on, they count as read at the time of the next mark.
+ * The maximum number of marks of a feed. If there are more, the oldest mark is dropped. The next mark also covers the
+ * notifications that the dropped mark covered. So from then on, these notifications count as read at the time of the next mark.
  */
 const maxMarks = 50;
 

@@ -8,8 +8,8 @@ import {
 type Metadata = KithNotification['metadata'];
 
 /**
- * Whether this is a notification of Kith itself. Only such a notification has an initiator. The `metadata` of an application's
- * notification may hold anything.
+ * Whether this is a notification of Kith itself. Only such a notification has an initiator. In an application's notification, a
+ * field `initiatorId` means nothing, because the application can put anything into the `metadata`.
  */
 export function isKiths<T extends { type: string; metadata: unknown }>(
   of: T,
@@ -27,7 +27,7 @@ export function isInitiatedBy<T extends { type: string; metadata: unknown }>(
 
 /**
  * The nil UUID (RFC 9562 section 5.9). It replaces the id of an initiator whose account has ended. The contract requires a
- * UUID, but the user's own id must not stay, because it would be data about this user (spec#users-erasure).
+ * UUID, but the user's own id must be removed, because it is data about this user (spec#users-erasure).
  */
 export const nobody = '00000000-0000-0000-0000-000000000000';
 

@@ -33,7 +33,8 @@ export interface NotificationsOptions {
   /** How often the service looks for expired notifications, in ms. */
   expireEveryMs?: number;
   /**
-   * Returns the time that decides whether a notification has expired, in ms since 1970. By default, the time of the machine.
+   * Returns the present time, in ms since 1970, which decides whether a notification has expired. By default, this is the time
+   * of the machine.
    */
   now?: () => number;
 }

@@ -50,7 +50,7 @@ const deletedOf = (user: PublicUser, occurredAt = new Date()) =>
   makeEvent(userDeleted, { ...common(user, 3), occurredAt, data: { id: user.id } });
 const updatedOf = (user: PublicUser) => makeEvent(userUpdated, { ...common(user, 2), data: user });
 
-/** Answers as an identity service without users would. */
+/** Acts as an identity service that has no users. */
 async function serveNobody({ runtime: { bus } }: World): Promise<void> {
   const serve = (spec: InternalOperationSpec, output: object) =>
     bus.serve(internalSubject(bus.prefix, spec), 'identity', async () => successReply(200, output, {}));
@@ -131,8 +131,8 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     const { runtime, store, projectId } = world;
     const { bus } = runtime;
     const gone = await world.user('Vanya');
-    // The keys of the application's events come before the keys of all other events, and one step of the eraser does not read
-    // all of them.
+    // The keys of the application's events come before the keys of all other events, and there are more of them than one step
+    // of the eraser reads.
     const firsts = Array.from({ length: 6 }, (_, at) => ({
       ...newUser(projectId, 'First'),
       id: `00000000-0000-4000-8000-00000000000${at}`,
@@ -257,8 +257,8 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(world.life(stays, known).withdrawn);
     await world.quiet(stays);
     expect(await hasFeed(gone)).toBe(false);
-    // The other users get an empty feed. If a request is being handled at the same time, its change of the feed is refused, and
-    // it sees the withdrawal.
+    // An empty feed is stored for each of the other users. This has a purpose: if another process is just adding the
+    // notification of the request, its change of the feed is refused, and it finds the withdrawal when it tries again.
     expect(await Promise.all([known, stays].map(hasFeed))).toEqual([true, true]);
   });
 

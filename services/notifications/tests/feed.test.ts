@@ -63,7 +63,7 @@ describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
     const receiver = { id: randomUUID() };
     const stranger = newUser(own.projectId, 'Nobody');
     await own.publish(own.life(stranger, receiver).requested);
-    // Identity starts only now. Until now, the event had to wait for it.
+    // Identity starts only now, so the event had to wait until now.
     await using _identity = await startIdentity(own.runtime, { store: place.config, secrets: testSecrets });
     await waitFor(async () => (await own.count(receiver.id)) === 1);
     expect((await own.list(receiver.id)).data[0]?.metadata).toMatchObject({

@@ -57,7 +57,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     };
     const change = store.change.bind(store);
     const notify = (contested: string) => {
-      // Another change of this feed always comes first.
+      // Every change of the feed of `contested` is refused, as if another change always came first.
       store.change = async (feed, made) => feed.owner.userId !== contested && change(feed, made);
       const body = { userIds: [first, second], type: 'order-shipped' };
       const of = { requestId: 'test', serverKey: { keyId: randomUUID() }, audit: { tell() {} } };

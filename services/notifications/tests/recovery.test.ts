@@ -33,8 +33,8 @@ describe.each(availableEngines())('failures (%s)', (engine) => {
     place.takeDown();
     const specs = [listNotifications, countNotifications, markAllNotificationsAsRead, markNotificationAsRead];
     const answers = await Promise.all(
-      // Several changes of one user are requested at the same time. Each fails in time, and does not first wait for the others
-      // to fail.
+      // Several of the requests are changes of the same feed, so one may have to wait for another. Nevertheless, each request
+      // fails before its caller gives up.
       [...specs, markAllNotificationsAsRead].map((spec) =>
         answerInTime((timeoutMs) =>
           world.call(spec, userId, {

@@ -19,9 +19,10 @@ export interface Wanted {
 export type AccountChange = (account: Account) => Promise<boolean>;
 
 /**
- * Reads a user's account and calls `attempt` to change it. If `attempt` returns `false`, another change came first, and this
- * function reads the account and calls `attempt` again. Changes of the same account run one after the other. If this change has
- * to wait too long, `attempt` is never called. Throws the errors of `attempt`, `untilMade` and `Turns.run`.
+ * Reads a user's account and calls `attempt` to change it. If `attempt` resolves with `false`, because another change came
+ * first, reads the account and calls `attempt` again. In one process, changes of the same account run one after the other. If
+ * the deadline passes while this change waits for its turn, `attempt` is not called at all. Throws the errors of `attempt`,
+ * `untilMade` and `Turns.run`.
  */
 export function changeAccount(
   app: Pick<AppContext, 'store' | 'turns'>,
@@ -38,7 +39,10 @@ export function changeAccount(
   return app.turns.run([accountId(owner)], () => untilMade(make, { deadline }), { until, signal });
 }
 
-/** Whether the account still contains the note of this upload, and the upload's bytes may still become a file. */
+/**
+ * Whether the bytes of this upload may still become a file: the account must contain the upload's note, and the upload must not
+ * be marked as given up.
+ */
 export function isNoted({ doc }: Account, id: string): boolean {
   return doc.loose.some(({ fileId, isDead }) => fileId === id && !isDead);
 }

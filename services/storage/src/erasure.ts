@@ -5,14 +5,14 @@ import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
 /**
- * After an account has ended, files may still arrive for this long, in ms. After this time, every upload that began before the
- * end of the account is over.
+ * For how long after the end of an account its data is erased again and again, in ms. After this time, every upload that began
+ * before the end of the account is over.
  */
 const lateMs = 20 * 60_000;
 
 /**
- * Erases everything that a deleted user has stored. The user stays marked for a while, because late uploads may leave bytes and
- * publish events, which are erased as well.
+ * Erases everything that a deleted user has stored. The user stays marked for `lateMs`: until then, uploads that began earlier
+ * may still leave bytes and publish events, and these are erased, too.
  */
 export const usersSubscription = subscription({
   durable: 'storage-users',

@@ -60,8 +60,8 @@ export interface ImageRecord {
 }
 
 /**
- * The key of a file's bytes. Without `variant`, this is the key of the bytes that are served under the file's own address. The
- * name of a variant contains no dot, so no variant has this key.
+ * The key of a file's bytes. Without `variant`, returns the key of the bytes that are served under the file's own address. This
+ * key ends with `original.bytes`. The name of a variant contains no dot, so no variant can have the same key.
  */
 export function blobKey(
   file: Owner & { id: string; bytesId?: string | undefined },

@@ -8,11 +8,11 @@ import type { Account } from './store/index.ts';
 const atOnce = 50;
 
 /**
- * Removes bytes that belong to no file. It removes the bytes of deleted files immediately. If a process has died during an
- * upload, its bytes are removed later, when it is certain that no process is still storing them. First, it makes sure that the
- * bytes cannot become a file any more. Then it removes the bytes, and finally their note. Because of this order, no harm is
- * done if a process dies between two steps. If the bytes of one account cannot be removed, the remover goes on with the other
- * accounts and tries again later.
+ * Removes bytes that belong to no file. The bytes of a deleted file are removed immediately. If a process has died during an
+ * upload, the bytes of the upload are removed later, when it is certain that no process is still storing them. First, the
+ * remover makes sure that the bytes cannot become a file any more. Then it removes the bytes, and finally the note in the
+ * account that names these bytes. Because of this order, no harm is done if a process dies between two steps. If the bytes of
+ * one account cannot be removed, the remover goes on with the other accounts and tries again later.
  */
 export class Remover {
   readonly #app: Pick<AppContext, 'store' | 'blobs' | 'turns'>;

@@ -29,7 +29,9 @@ import { openStore } from './store/index.ts';
 
 export interface StorageOptions {
   store: StoreConfig;
-  /** Where the bytes are stored, or a store of bytes that is already open. The service closes it when the service stops. */
+  /**
+   * Where the bytes are stored, or a store of bytes that is already open. When the service stops, it closes this store, too.
+   */
   blobs: BlobsConfig | Blobs;
   http: HttpIntakeConfig | undefined;
   quotas: Quotas;

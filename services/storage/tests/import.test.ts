@@ -72,7 +72,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(await world.place.held(owner)).toEqual(before);
   });
 
-  it('make one file, and leave no other bytes, if several import the same file at the same time', async () => {
+  it('make one file, and leave no other bytes, if several requests import the same file at the same time', async () => {
     const id = randomUUID();
     const bytes = Buffer.alloc(100_000, 'x');
     const answers = await Promise.all(Array.from({ length: 4 }, () => send(id, bytes)));
@@ -98,8 +98,8 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
   it('make one file, and leave nothing of the other, if two users’ files with the same id are imported at the same time', async () => {
     const id = randomUUID();
     const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
-    // Two requests are about to make their files. The first one waits here until the second one comes here, too, or is
-    // answered.
+    // Both requests are about to make their files at the same time: the request that comes here first waits until the other one
+    // comes here, too, or is answered.
     const both = Promise.withResolvers<void>();
     const { commit } = FileStore.prototype;
     let count = 0;

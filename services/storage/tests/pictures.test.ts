@@ -27,8 +27,8 @@ describe.each(availableEngines())('pictures of profiles (%s)', (engine) => {
     const owner = { projectId, userId };
     const fileId = (await upload(world.url(), createImage, owner, smallPng))?.json.fileId as string;
 
-    // The image exists when identity asks for it. But before identity stores the profile, the image is deleted, and the event
-    // of the deletion arrives.
+    // The image exists when identity asks for it. But before identity stores the profile, the image is deleted, and identity
+    // handles the event of the deletion.
     const request = bus.request.bind(bus);
     bus.request = async (subject, ...rest) => {
       const answer = await request(subject, ...rest);

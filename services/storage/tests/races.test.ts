@@ -56,7 +56,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect(held).toMatchObject({ files: 1, bytes: 600, projectBytes: 600, loose: [], unfinished: 0 });
     expect(held.rows).toHaveLength(1);
     expect(held.keys).toHaveLength(1);
-    // A file that is one byte larger than the remaining quota is refused. A file of exactly the remaining quota is stored.
+    // A file that is one byte larger than what is left of the quota is refused. A file that is exactly as large as what is left
+    // is stored.
     expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
     const rest = await world.file(owner, Buffer.alloc(400));
     for (const id of [rest, held.rows[0]?.id ?? '']) await world.delete(owner, id);
@@ -103,7 +104,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect(eventsOf(owner)).toEqual(turns);
   });
 
-  // The embedded form makes a deletion in one step.
+  // In the embedded form, a deletion is one step, so its row cannot be removed later than the rest, and this test does not
+  // apply.
   it.runIf(engine === 'containers')(
     'a deletion that has not removed its row yet makes further deletions answer 404',
     async () => {
@@ -116,7 +118,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
       const { held, release } = holdRow('files');
       const first = world.delete(owner, id);
       await held;
-      // The deletions that go to the first process have to wait for the first deletion.
+      // Half of these deletions go to the same process as the first deletion, and have to wait until the first deletion ends.
+      // The others find that the file is deleted.
       const others = Array.from({ length: 24 }, () => world.delete(owner, id));
       const { status } = await Promise.race(others).finally(release);
       expect(status).toBe(404);
@@ -210,9 +213,9 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
   });
 
   it.each([
-    ['and stored after the note', 201],
-    ['and removed if the note fails', 500],
-  ])('the bytes of an upload stay incomplete until its note is stored, %s', async (_, status) => {
+    ['when the note is stored, they are completed', 201],
+    ['when the note cannot be stored, they are removed', 500],
+  ])('the bytes of an upload stay incomplete while its note is not stored; %s', async (_, status) => {
     await world.serve();
     const [owner, other] = [someone(), someone()];
     const begin = FileStore.prototype.begin;
@@ -273,7 +276,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect([status, body.code]).toEqual([503, 'gateway/unavailable']);
     release();
     expect((await first).status).toBe(204);
-    // This upload comes after both deletions. So if the refused deletion were still made, this would be visible now.
+    // This upload has to wait for all earlier changes of the account. So if the refused deletion were still made, its file
+    // would be missing now.
     const next = await world.file(owner, Buffer.alloc(30));
     expect((await world.place.held(owner)).rows.map(({ id }) => id)).toEqual([next, late]);
     for (const id of [next, late]) expect((await world.delete(owner, id)).status).toBe(204);

@@ -13,7 +13,8 @@ test.each(availableEngines())(
   async (engine) => {
     await using place = await createPlace(engine);
     const { projectId } = someone();
-    // The remover reads 50 accounts at a time, in the order of their ids.
+    // The remover reads 50 accounts at a time, in the order of their ids. So the last of these 51 accounts is read only after
+    // all others have failed.
     const owners = Array.from({ length: 51 }, () => someone(projectId)).toSorted((a, b) =>
       a.userId < b.userId ? -1 : 1,
     );

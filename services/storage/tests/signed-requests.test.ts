@@ -38,7 +38,10 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** A request as a gateway sends it. With the argument, the request is signed differently. */
+/**
+ * A request as a gateway sends it. The argument can change how the request is signed, for example with another secret or by
+ * another clock.
+ */
 function signed({ spec = createFile, method, by = secrets, ahead = 0, context }: Signing = {}): Sent {
   const isUpload = spec.kind === 'upload';
   const params: Record<string, string> = isUpload ? {} : { fileId: stored };
@@ -150,8 +153,8 @@ describe('the address for bytes refuses', () => {
     const one = make();
     const answer = await send(one);
     expect([answer?.status, answer?.body.length]).toEqual([403, 0]);
-    // The service leaves out this header. So a gateway that gets this answer assumes that some other program has sent it, and
-    // asks the client to try again.
+    // The service leaves out this header in its answer to a request that no gateway has signed. A gateway that got such an
+    // answer would assume that some other program has sent it, and would ask the client to try again.
     expect(answer?.headers).not.toHaveProperty(statusHeader.toLowerCase());
     expect(await world.place.held(owner)).toEqual(before);
     expect((await world.place.store.account(owner)).stored).toBeUndefined();

@@ -2,17 +2,18 @@ import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
 /**
- * Whether a page of the platform may lead to this address. The address's origin must be exactly one of the project's web
- * origins (spec#accounts-verify-link-redirect).
+ * Whether a page of the platform may send the browser on to this address. The address's origin must be exactly one of the
+ * project's web origins (spec#accounts-verify-link-redirect).
  */
 export function mayLeadTo(project: Pick<Project, 'webOrigins'>, address: string): boolean {
-  // Refuses what a browser would parse differently: control characters, spaces and backslashes.
+  // Refuses control characters, spaces and backslashes: a browser could read an address with them differently than this check
+  // does.
   if (!URL.canParse(address) || /[\\\s\p{Cc}]/u.test(address)) return false;
   const { origin, username, password } = new URL(address);
   return username === '' && password === '' && !origin.includes('*') && project.webOrigins.includes(origin);
 }
 
-/** The page of the application to which links lead; undefined if none is known. */
+/** The page of the application to which the links in mails lead; undefined if the project's settings contain no such page. */
 export function applicationPage({
   mailLinkBase,
   webOrigins,
@@ -25,8 +26,8 @@ export function applicationPage({
 
 /**
  * A mail's link. A link for a new password leads to the application. Any other link leads to the page of `verify-email-link` if
- * the public URL is known, otherwise to the application. If no page is known, returns the token alone
- * (spec#accounts-mail-texts).
+ * the public URL is known, otherwise to the application. If there is no page to which the link could lead, returns the token
+ * alone (spec#accounts-mail-texts).
  */
 export function linkOf(
   project: Project,

@@ -26,8 +26,8 @@ export async function mailUser(
 }
 
 /**
- * The mail with which a user verifies an address before the first session. The mail's link opens a page of the platform, which
- * then leads to the application.
+ * The mail with which a new user verifies the e-mail address, in a project that requires this before the first session. The
+ * mail's link opens a page of the platform, which then leads to the application.
  */
 export function firstVerification(project: Project, address: string): NewMailing {
   const page = applicationPage(project);

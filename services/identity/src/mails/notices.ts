@@ -4,8 +4,9 @@ import type { IdentityStore } from '../store/index.ts';
 const atOnce = 100;
 
 /**
- * Stores a mail for each noted change of second factors. Notes that were made before the last restore of the database are
- * dropped. If a process dies while it does this, a user may get a mail twice.
+ * Stores a mail for each change of second factors that the user has not been told about. For changes from before the last
+ * restore of the database, no mail is stored. If the process dies before it has recorded that the user was told, the user may
+ * get a mail twice.
  */
 export async function storeNotices({
   store,

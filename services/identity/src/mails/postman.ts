@@ -21,34 +21,34 @@ export interface PostmanOptions {
   times?: Partial<MailTimes> | undefined;
 }
 
-/** Times of sending, in ms. */
+/** Times that control the sending of mails, in ms. */
 export interface MailTimes {
   /** How often to look for mails that are due; a newly requested mail is sent immediately. */
   everyMs: number;
-  /** The wait after the first failure; each further wait is twice as long as the one before. */
+  /** The wait after the first failure. Each further wait is twice as long as the one before, up to `longestWaitMs`. */
   retryMs: number;
 }
 
 const usualTimes: MailTimes = { everyMs: 5_000, retryMs: 15_000 };
 /**
- * How long a process reserves a mail for itself, in ms. A try to send the mail never takes so long. If the process dies, the
- * mail is sent again after this time.
+ * How long a process reserves a mail for itself, in ms. Each attempt to send the mail ends sooner than that. If the process
+ * dies, the mail is sent again after this time.
  */
 const leaseMs = 3 * 60_000;
 const longestWaitMs = 20 * 60_000;
 /** The time after which the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. If the
- * mail has to wait because its address has already got too many mails, this time does not count.
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. The time
+ * in which the mail waits because its address has already got too many mails is not included.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * How many of these mails may be mails that do not report a change. One mail an hour is reserved for a mail that reports a
- * change. So nobody can delay such a mail by requesting other mails.
+ * How many of these mails may be mails that do not report a change. So one mail an hour is reserved for mails that report a
+ * change, and nobody can delay such a mail by requesting other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
@@ -130,8 +130,8 @@ export class Postman {
     const { tries, since } = waiting;
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
-    // A mail that reports a change may have to wait for the limit of its address. So such a mail is given up after a number of
-    // tries, not after a time.
+    // A mail that reports a change waits if its address has already got too many mails. So the service gives up such a mail
+    // after a number of tries, and not after a time.
     const isTried = reportsChange(kind) ? tries >= mostTries : Date.now() - since > patience;
     const isOver = isTried || since < this.#options.restoredAt;
     if (!project || isOver) {
@@ -152,9 +152,9 @@ export class Postman {
     const filling = { project: project.name, address, link, token, code: token };
     const { subject, text } = textsOf(project, kind, filling);
     try {
-      // A mail server may drop a mail whose `Message-ID` it knows. Each try sends a new token, and then the token of the
-      // previous try is no longer valid. So each try with a token has its own `Message-ID`. Otherwise, the server could drop
-      // the only mail with a valid token.
+      // A mail server may drop a mail if it has already got a mail with the same `Message-ID`. Each try sends a new token, and
+      // then the token of the previous try is no longer valid. So each try with a token has its own `Message-ID`. Otherwise,
+      // the server could drop the only mail with a valid token.
       const messageId = hashToken([mailing.id, since, ...(stored ? [tries] : [])].join('|'));
       await transport.send({ kind, messageId, fromName: project.name, to: address, subject, text });
     } catch (error) {

@@ -5,14 +5,14 @@ import type { Project, User } from '../store/index.ts';
 import { firstVerification, mailUser } from './mail-user.ts';
 
 /**
- * If the project requires verified addresses and the user's address is not verified, sends the mail again and throws
- * `auth/email-not-verified` (spec#accounts-unverified-sign-in).
+ * If the project requires verified addresses and the user's address is not verified, sends the verification mail again and
+ * throws `auth/email-not-verified` (spec#accounts-unverified-sign-in).
  */
 export async function refuseUnverified(app: AppContext, project: Project, user: User): Promise<void> {
   if (!project.requireVerifiedEmail || user.isVerified || user.email === null) return;
   const mail = firstVerification(project, user.email);
-  // The request is about to be refused. So `apart` stores the mail without the audit row of the request, which would report a
-  // success.
+  // The request is about to be refused, but the audit row that is stored with a change reports a success. So `apart` stores the
+  // mail without this row.
   if (app.postman.isThere) await apart(() => mailUser(app, user, mail));
   throw new ApiError('auth/email-not-verified');
 }

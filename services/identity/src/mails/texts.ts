@@ -1,7 +1,7 @@
 import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
-/** The values that replace names in braces. */
+/** The values that replace the names in braces, by name. */
 export type Filling = Readonly<Record<string, string>>;
 
 interface Text {
@@ -97,6 +97,6 @@ If it was not you, set a new password and make new recovery codes.
 export function textsOf(project: Pick<Project, 'mailTexts'>, kind: MailKind, filling: Filling): Text {
   const { subject, text } = project.mailTexts[kind] ?? usual[kind];
   const fill = (one: string) => one.replaceAll(/\{(\w+)\}/g, (whole, name: string) => filling[name] ?? whole);
-  // A project's name may contain any characters, even control characters.
+  // A project's name may contain control characters, for example line breaks, but a subject must not contain them.
   return { subject: fill(subject).replaceAll(/\p{Cc}+/gu, ' '), text: fill(text) };
 }

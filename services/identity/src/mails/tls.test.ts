@@ -53,7 +53,7 @@ test('a server on a network that offers no TLS gets no mail', async () => {
       transport?.close();
     }
   };
-  // An address of this machine that is not recognised as local.
+  // An address of this machine that is not recognised as local, so mails to it count as mails over a network.
   const other = '[::ffff:127.0.0.1]';
   for (const query of ['', '?secure=true', '?ignoreTLS=false'])
     await expect(send(other, query)).rejects.toMatchObject({ code: 'ETLS' });

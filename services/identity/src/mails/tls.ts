@@ -1,9 +1,12 @@
-/** Whether mails may go to this mail server over a network in plain text. The query of the server's address can allow this. */
+/**
+ * Whether mails may go to this mail server over a network in plain text. They may if the query of the server's address allows
+ * it.
+ */
 export function mayGoPlain(address: string): boolean {
   const url = new URL(address);
   if (url.protocol === 'smtps:' || isLocal(url)) return false;
   const required = url.searchParams.getAll('requireTLS');
-  // In nodemailer, `requireTLS` takes precedence over `ignoreTLS`.
+  // In nodemailer, `requireTLS` takes precedence over `ignoreTLS`. So if `requireTLS` is given, it alone decides.
   if (required.length > 0) return required.some((value) => value !== 'true');
   return url.searchParams.getAll('ignoreTLS').some((value) => value !== 'false');
 }

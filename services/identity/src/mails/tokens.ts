@@ -9,8 +9,8 @@ const hourMs = 60 * minuteMs;
 export type TokenKind = Exclude<MailKind, NoticeKind>;
 
 /**
- * How long tokens are valid after they are sent, in ms. A token that undoes a change never expires later than its mail's
- * `until`.
+ * How long tokens are valid after they are sent, in ms. But a token that undoes a change of the address never expires later
+ * than its mail's `until`.
  */
 const lifetimeMs: Readonly<Record<TokenKind, number>> = {
   passwordReset: hourMs,
@@ -26,7 +26,7 @@ export const undoMs = lifetimeMs.emailChanged;
 export const mostFailures = 5;
 export const codeForm = /^\d{6}$/;
 
-/** Whether a mail of this kind only reports a change. */
+/** Whether a mail of this kind only reports a change, and has no token. */
 export function isNotice(kind: MailKind): kind is NoticeKind {
   return noticeKinds.some((one) => one === kind);
 }

@@ -6,9 +6,9 @@ import { withTls } from './tls.ts';
 
 /** A mail, ready to be sent. */
 export interface Mail {
-  /** Logs and the names of files contain this kind. */
+  /** The kind appears in logs, and in the names of the files to which mails are written. */
   kind: string;
-  /** The id is the same for each try, so that a mail server can recognise repeated tries as one mail. */
+  /** A mail server may take two mails with the same id for one mail, and drop the second one. */
   messageId: string;
   fromName: string;
   to: string;
@@ -30,7 +30,10 @@ export interface TransportConfig {
   folder?: string | undefined;
 }
 
-/** Opens the transport that the configuration names; null if it names none (spec#accounts-mail-smtp). */
+/**
+ * Opens the transport that the configuration names. Returns null if the configuration names neither a mail server nor a folder
+ * (spec#accounts-mail-smtp).
+ */
 export async function openTransport(
   { smtpUrl, from, folder }: TransportConfig,
   log: Logger,

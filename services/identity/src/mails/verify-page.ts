@@ -7,8 +7,9 @@ button{font:inherit;padding:.6rem 1.4rem;border:0;border-radius:.5rem;background
 button:disabled{opacity:.5;cursor:default}
 button:focus-visible{outline:3px solid #60a5fa;outline-offset:2px}`;
 
-// The token is in the body of the request. The address is relative, because the page may be behind a proxy that changes paths.
-// The page may have a slash at the end of its own address (spec#addresses-trailing-slash).
+// The script sends the token in the body of the request, because addresses of requests may be logged. The address of the
+// request is relative, because the page may be behind a proxy that changes paths. If the page's own address ends with a slash,
+// the relative address has to begin with `../` (spec#addresses-trailing-slash).
 const script = `const main=document.querySelector('main'),button=document.querySelector('button'),said=document.querySelector('[role=status]');
 button?.addEventListener('click',async()=>{
 button.disabled=true;

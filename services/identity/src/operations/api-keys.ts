@@ -3,10 +3,10 @@ import { internalHandler } from '@kith/service';
 import { gatewayKeyOf } from '../api-key-views.ts';
 import type { AppContext } from '../app.ts';
 
-/** How many keys a page has. A key takes 5 KB at most, so a page fits in a message of the bus. */
+/** The maximum number of keys in a page. A key takes 5 KB at most, so a page fits in a message of the bus. */
 const pageSize = 500;
 
-/** Returns all keys to gateways, page by page (docs/adr/0053). */
+/** Returns all operator keys and server keys to gateways, page by page (docs/adr/0053). */
 export const apiKeysHandler = internalHandler(getApiKeys, async ({ after }, app: AppContext) => {
   const found = await app.store.apiKeys.after(after ?? '', pageSize);
   return {

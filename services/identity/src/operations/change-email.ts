@@ -26,8 +26,8 @@ export const changeEmailHandler = handler(
     const { newEmail: address } = body;
     if (address === user.email || (await ownerOfAddress(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
-    // The password may have been reset or changed after the user was read, in order to sign out a stranger. This request may
-    // come from that stranger, so it is refused.
+    // The owner of the account may have changed the password after this request was checked, in order to sign out a stranger.
+    // This request may come from that stranger, so it is refused.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
     if (!isStored) throw new ApiError('auth/unauthorized');
     const message =

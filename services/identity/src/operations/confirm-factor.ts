@@ -50,7 +50,8 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
 });
 
 /**
- * The confirmed factor that results from an enrolment; null if the given code or passkey is wrong. Throws `auth/invalid-body`.
+ * The factor that an enrolment becomes when the user confirms it; null if the given code or passkey is wrong. Throws
+ * `auth/invalid-body`.
  */
 async function confirmed(
   app: AppContext,

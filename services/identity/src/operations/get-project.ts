@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { projectAnswer } from '../project-settings.ts';
 
 /**
- * Returns a project. If the project is being deleted, returns how far the deletion is (spec#projects-get,
+ * Returns a project. If the project is being deleted, returns how far the deletion has come (spec#projects-get,
  * spec#projects-deleting).
  */
 export const getProjectHandler = handler(getProject, async (request, app: AppContext) => {

@@ -14,7 +14,8 @@ import type { ImportOutcome, User } from '../store/index.ts';
 
 /**
  * Imports users. The import makes no events: users begin at `seq` 0, and only later changes make events (docs/adr/0018). A row
- * with the id of an existing user changes nothing. If its values differ from those of the user, its outcome is `conflict`.
+ * with the id of an existing user changes nothing. If the values of the row differ from those of the user, the row is rejected
+ * with the reason `conflict`.
  */
 export const importUsersHandler = handler(importUsers, async ({ params, body }, app: AppContext) => {
   const { projectId } = params;
@@ -49,9 +50,9 @@ function count(
 }
 
 /**
- * Records the kinds of hashes in the rows before the rows are stored. Returns the outcomes of the rows that must not be stored.
- * A row whose names belong to stored users is not stored, so its kind of hash must not count as one of the kinds that the
- * project may have. Therefore, such a row is refused before its kind is recorded.
+ * Adds the kinds of password hashes in the rows to the kinds of the project, before the rows are stored. Returns the outcomes
+ * of the rows that must not be stored. A project may have only a few kinds. So the kind of a row that cannot be stored, for
+ * example because its username is taken, must not be added, and such rows are refused first.
  */
 async function outcomesBefore(
   app: AppContext,

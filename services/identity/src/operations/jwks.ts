@@ -3,7 +3,8 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
- * Returns the public keys (spec#accounts-jwks) from memory. So verifiers get the keys even if the database cannot be reached.
+ * Returns the public keys (spec#accounts-jwks). They are read from memory, so that programs which verify tokens get the keys
+ * even if the database cannot be reached.
  */
 export const getJwksHandler = handler(
   getJwks,

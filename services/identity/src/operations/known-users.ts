@@ -3,8 +3,8 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
- * Tells another service which of the given ids and foreign ids belong to users. Other services import rows that name a user by
- * id or by foreign id.
+ * Tells another service which of the given ids and foreign ids belong to users. Other services need this for imports, because
+ * an imported row names its user by id or by foreign id.
  */
 export const knownUsersHandler = internalHandler(
   knownUsers,

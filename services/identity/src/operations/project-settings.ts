@@ -3,7 +3,9 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { deletedSettingsOf, gatewaySettingsOf } from '../project-settings.ts';
 
-/** How many projects a page has. A project's settings take 45 KB at most, so a page fits in a message of the bus. */
+/**
+ * The maximum number of projects in a page. A project's settings take 45 KB at most, so a page fits in a message of the bus.
+ */
 const pageSize = 50;
 
 /**
@@ -15,8 +17,8 @@ export const projectSettingsHandler = internalHandler(
   async ({ after }, app: AppContext) => {
     const { projects } = app.store;
     const found = await projects.withSettings(after ?? '', pageSize);
-    // The deleted projects are read last. If a project is deleted between the two reads, it is in both results, and must count
-    // as deleted.
+    // The deleted projects are read last. So a project that is deleted between the two reads is in both results. Then it must
+    // count as deleted.
     const deleted = await projects.deletedAfter(after ?? '', pageSize);
     const all = new Map(found.map((project) => [project.id, gatewaySettingsOf(project)]));
     for (const id of deleted) all.set(id, deletedSettingsOf(id));

@@ -4,7 +4,10 @@ import type { AppContext } from '../app.ts';
 import { keepBlocks } from '../blocks.ts';
 
 const pageSize = 200;
-/** The beginning of a position in identity's own copy. All other positions are in the blocks of the connections service. */
+/**
+ * A position (`after`, `next`) that begins with this text is a position in identity's own copy. Any other position is one in
+ * the blocks of the connections service.
+ */
 const inCopy = 'copy|';
 
 type Request = Parameters<typeof walkStep>[0] & { requestId: string; deadline: number };
@@ -12,8 +15,8 @@ type Page = { copied: number; next: string | null };
 
 /**
  * Copies a page of the blocks that the connections service owns. After the last page, walks through identity's own copy, and
- * removes blocks that the connections service no longer has. If identity's own copy has a newer entry, the newer entry stays.
- * Blocks of users who do not exist are not kept.
+ * removes blocks that the connections service no longer has. If identity's own copy has a newer entry of a block, the newer
+ * entry stays. Blocks of users who do not exist are not copied.
  */
 export const rebuildBlocksHandler = handler(rebuildIdentityBlocks, async (request, app: AppContext) => {
   const { after } = request.body;

@@ -18,8 +18,8 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
- * successor. If a used token comes after these 30 s, or after its successor was used, the whole family of tokens ends
- * (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
+ * successor. If a token that was already exchanged is sent again after these 30 s, or after its successor was exchanged, the
+ * session and all of its refresh tokens end (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
   requestNewAccessToken,
@@ -29,7 +29,7 @@ export const requestNewAccessTokenHandler = handler(
     const family = hashFamily(refreshToken);
     if (!family) throw notRefreshed();
     let wasGood = false;
-    // A failed write means that the session was rotated or revoked meanwhile.
+    // If a write fails, the session was rotated or revoked after it was read. So the attempt is repeated.
     const attempt = async () => {
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
@@ -62,9 +62,9 @@ export const requestNewAccessTokenHandler = handler(
       // has an old token.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
-      // The session may have been read before the presented token was issued. In this case, the session was rotated meanwhile.
-      // So `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations made after its
-      // backup. A token of such a rotation is unknown, but not stolen.
+      // The session may have been read before the presented token was issued. In this case, the session has been rotated since.
+      // So `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations that were made after
+      // its backup. A token from such a rotation is unknown to the restored database, but it does not count as stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;

@@ -36,8 +36,8 @@ export const resetPasswordHandler = handler(
     app.relay.kick();
     const { id: userId, sessionEpoch: epoch } = used.user;
     await finishEnding(app, { projectId, userId, epoch, reason });
-    // The user has proved to own the address, so the next attempts to sign in need not wait. From now on, this client's
-    // failures are counted separately (spec#accounts-attempts-known-client).
+    // The user has proved to own the address, so the next attempts to sign in need not wait, even after earlier failures. From
+    // now on, this client's failures are counted separately (spec#accounts-attempts-known-client).
     await app.attempts.end({ projectId, userId, address: mailing.address });
     await app.attempts.signedIn(attemptOf(request, { address: mailing.address, userId }));
     const message = 'The password is set. All sessions have ended; sign in with it.';

@@ -5,20 +5,20 @@ import { tokensEnd } from '../sessions.ts';
 import { revokedPlace, suspendedPlace } from '../store/index.ts';
 import { refusedUntil } from '../suspension.ts';
 
-/** How many sessions a page may have, so that it fits into a message (`maxPayload`). */
+/** How many sessions a page may have. A page with more might not fit into a message of the bus (`maxPayload`). */
 const mostSessions = 10_000;
 /** How many suspended users a page may have. */
 const mostUsers = 2_000;
 
 /**
- * Returns the sessions, users and keys that gateways must refuse. Sessions and users are returned until all tokens from before
- * the revocation have expired. Only the first page has the revoked keys. `next` is the place of the page's last session. If
- * there are more users, `next` also contains a blank and the place of the page's last user. A replica of an earlier version
- * returns all users with the first page. If the gateway sends such a replica a `next` with two places, the replica returns only
- * more sessions. In this case, the gateway gets the other users when it next loads the whole list.
+ * Returns the sessions, users and keys that gateways must refuse. A session or a user is returned until all tokens that were
+ * issued before the revocation or suspension have expired. Only the first page has the revoked keys. `next` is the place of the
+ * page's last session. If there are more users, `next` also contains a blank and the place of the page's last user. A replica
+ * of an earlier version returns all users with the first page. If the gateway sends such a replica a `next` with two places,
+ * the replica returns only more sessions. In this case, the gateway gets the other users when it next loads the whole list.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
-  // Tokens from before this time have all expired.
+  // All tokens that were issued before this time have expired.
   const since = new Date(2 * Date.now() - tokensEnd(new Date()).getTime());
   const first = `${revokedPlace(since)} ${suspendedPlace(since)}`;
   const [sessionPlace = '', userPlace] = (after ?? first).split(' ');

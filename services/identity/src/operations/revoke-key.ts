@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { keysAnswer } from './rotate-keys.ts';
 
 /**
- * Takes a signing key of access tokens out of use, tells gateways and replicas, and returns the remaining keys
+ * Takes a signing key of access tokens out of use, informs gateways and replicas of this, and returns the remaining keys
  * (spec#signing-keys-revoke).
  */
 export const revokeKeyHandler = handler(revokeKey, async ({ body: { kid }, audit }, app: AppContext) => {

@@ -20,7 +20,8 @@ export const setPasswordHandler = handler(
       passwordHash ??= await app.passwords.hash(body.password, deadline);
       const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
       if (!after) return undefined;
-      // The user may have asked the operator for help because attempts have to wait. So the waiting times end.
+      // The user may have asked the operator for help because, after failed attempts, sign-in was refused for a while. So the
+      // user may now sign in without waiting.
       await app.attempts.end({ projectId: after.projectId, userId: after.id, address: before.email });
       return { result: await projectUserOf(app, after) };
     };

@@ -28,7 +28,10 @@ export const signInHandler = handler(
   { places: 'own' },
 );
 
-/** Replaces an imported hash by one of our own, now that the password is known. */
+/**
+ * Replaces an imported password hash by one of our own kind. This is possible only now, because a sign-in contains the
+ * password.
+ */
 async function replaceImportedHash(
   app: AppContext,
   user: User,

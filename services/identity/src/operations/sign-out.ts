@@ -5,8 +5,8 @@ import { revokeSession } from '../sessions.ts';
 import { hashFamily } from '../tokens/refresh-token.ts';
 
 /**
- * Ends the session of a refresh token, even if the token is already used. If the token is absent, or the text is no refresh
- * token, no session ends (spec#accounts-sign-out).
+ * Ends the session of a refresh token, even if the token was already exchanged for a newer one. If the token is absent, or the
+ * text is no refresh token, no session ends (spec#accounts-sign-out).
  */
 export const signOutHandler = handler(signOut, async ({ projectId, body, audit }, app: AppContext) => {
   const family = body.refreshToken && hashFamily(body.refreshToken);

@@ -14,7 +14,7 @@ import { withProfile } from '../profile.ts';
 import { userEvent } from '../user-events.ts';
 import { ownUserOf } from '../user-views.ts';
 
-/** Creates an account and its first session (spec#accounts-sign-up). */
+/** Creates an account and, unless the project requires a verified address, its first session (spec#accounts-sign-up). */
 export const signUpHandler = handler(
   signUp,
   async (request, app: AppContext) => {
@@ -29,8 +29,8 @@ export const signUpHandler = handler(
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    // As at sign-in, the audit log's row of a refusal names the owner of the address. So this row is found when the owner is
-    // erased.
+    // As at sign-in, the audit log's row of a refusal names the owner of the address, so that the row is found when this owner
+    // is erased.
     const refusal = (code: ErrorCode, field: string, owner: string | null) => {
       request.audit.tell({ actor: owner ? `user:${owner}` : strangerOf(app, projectId, email) });
       return new ApiError(code, { field });

@@ -8,7 +8,10 @@ import { invalidFactor } from '../factors/second-factor.ts';
 import { proofMs, withProof } from '../factors/step-up.ts';
 import { useFactor } from '../factors/use-factor.ts';
 
-/** Checks a password or a second factor of the caller, and stores a proof for the token's session (spec#accounts-step-up). */
+/**
+ * Checks a password or a second factor of the caller, and stores a proof for the session of the access token
+ * (spec#accounts-step-up).
+ */
 export const stepUpHandler = handler(
   stepUp,
   async (request, app: AppContext) => {

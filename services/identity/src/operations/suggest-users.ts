@@ -9,7 +9,7 @@ const most = 5;
 
 /**
  * Suggests users by a part of their username or name, in any script (spec#users-suggestions). A blank query suggests nobody. If
- * one of two users blocks the other, neither is suggested to the other (spec#blocks-hides).
+ * one of two users blocks the other, neither of them gets the other as a suggestion (spec#blocks-hides).
  */
 export const suggestUsersHandler = handler(suggestUsers, async (request, app: AppContext) => {
   const search = fold(request.query.query);

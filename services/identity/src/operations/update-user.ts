@@ -35,7 +35,8 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
     if (outcome === 'username-taken') throw new ApiError('DUPLICATE_USERNAME', { field: 'username' });
     if (outcome === 'stale') return undefined;
     app.relay.kick();
-    // A file may have been deleted since storage was asked. If `dropDeleted` fails, the profile may go on showing the file.
+    // A file may have been deleted since the storage service was asked about it. `dropDeleted` removes such a file from the
+    // profile. If `dropDeleted` fails, the profile may still show the file.
     await afterChange(() =>
       dropDeleted(app, request).catch((error) =>
         request.log.warn({ err: error }, 'could not check whether the pictures of a profile were deleted'),
@@ -46,7 +47,10 @@ export const updateUserHandler = handler(updateUser, async (request, app: AppCon
   return untilMade(attempt, request);
 });
 
-/** The role and the reputation. Each of them is left out if the request does not give it, or if it equals the stored value. */
+/**
+ * The role and the reputation that a request changes. Each of them is left out if the request does not contain it, or if it
+ * equals the stored value.
+ */
 function standingOf(
   { role, reputation }: Partial<BodyOf<{ body: typeof updateUser.serverKeyBody }>>,
   before: User,

@@ -65,7 +65,7 @@ function undoChange(before: User, { address, until }: Mailing): TokenUse {
   return {
     ...verified(before, { email: address, ...ended }),
     ending: 'ended',
-    // The mails that undo earlier changes stay valid. With them, a user can return to an even older address.
+    // The mails that can undo earlier changes stay valid. So the user can still return to an even older address.
     drops: (one) => one.kind !== 'emailChanged' || one.until > until,
   };
 }

@@ -16,8 +16,8 @@ import { userEvent } from '../user-events.ts';
 
 /**
  * Signs in a user with a token of the project's own backend. Creates the user or updates the profile with the data in the
- * token. Leaves out fields that a profile cannot hold, and a username that somebody else has (spec#accounts-external-user,
- * spec#accounts-external-left-out, spec#accounts-external-username).
+ * token. Leaves out fields with values that a profile may not have, and a username that somebody else has
+ * (spec#accounts-external-user, spec#accounts-external-left-out, spec#accounts-external-username).
  */
 export const verifyExternalUserHandler = handler(verifyExternalUser, async (request, app: AppContext) => {
   const { projectId, body, audit } = request;
@@ -42,11 +42,12 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     if (upserted === 'username-taken') delete given.username;
     return typeof upserted === 'object' ? { result: upserted } : undefined;
   };
-  // The row of the audit log is stored with the session, not with this change. The user's change is stored even if the session
-  // is refused.
+  // `apart` stores the change of the user without the request's row of the audit log, because this change stays stored even if
+  // the session is refused. The row is stored with the session.
   const user = await apart(() => untilMade(attempt, request));
   if (await app.erasedExternals.refuses(projectId, external)) {
-    // The user was erased after the first check. If this request has just created the user again, the new user is erased, too.
+    // The user was erased after the first check. If this request has just created a new user with the same foreign id, this new
+    // user is erased, too.
     const isNew = user.createdAt.getTime() === now.getTime();
     audit.tell({ actor: `user:${user.id}` });
     const whose = { projectId, userId: user.id, deadline: request.deadline };
@@ -57,7 +58,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-/** The part of a request that tells the audit log who has sent the request, in case the request is refused. */
+/** The part of a request with which `upsert` tells the audit log whose request it is, in case the request is refused. */
 type Told = OperationRequest<typeof verifyExternalUser>['audit'];
 
 /**
@@ -112,8 +113,8 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    // So far, only the length of the whole token was checked. Even a token of an allowed length can contain data that is nested
-    // too deeply.
+    // The nesting is checked here because so far, only the length of the token was checked. A token of an allowed length can
+    // still contain data that is nested too deeply.
     if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;

@@ -15,8 +15,8 @@ export interface Ending {
 }
 
 /**
- * The parts of a user that concern signing in. A change that ends sessions is stored in one write, and the sessions are revoked
- * afterwards.
+ * The parts of a user that decide whether the user may sign in and which sessions are valid. A change that ends sessions is
+ * stored in one write, and the sessions are revoked afterwards.
  */
 export class Accounts {
   readonly #documents: Documents;
@@ -27,9 +27,9 @@ export class Accounts {
 
   /**
    * Stores `passwordHash`, `isActive`, `suspendedAt`, `sessionEpoch`, `keptSession`, `updatedAt`, `rev` and `seq`, and the
-   * event if there is one. `rev` must be the stored `rev` plus one. Otherwise stores nothing and returns `stale`. With
-   * `ending`, `endings` returns the user until `ended` is called, and mails whose tokens end with the sessions are removed.
-   * `suspension`, if given, replaces the stored reason and end of the suspension.
+   * event if there is one. `rev` must be the stored `rev` plus one. Otherwise stores nothing and returns `stale`. If `ending`
+   * is not null, `endings` returns the user until `ended` is called, and the mails whose tokens end with the sessions are
+   * removed. `suspension`, if given, replaces the stored reason and end of the suspension.
    */
   async update(
     user: User,
@@ -63,8 +63,8 @@ export class Accounts {
   }
 
   /**
-   * Records that the sessions which this change has ended are revoked. If a newer change has ended the user's sessions again,
-   * does nothing.
+   * Records that all sessions which a change of the user has ended are now revoked. `epoch` is the user's `sessionEpoch` after
+   * this change. If a newer change has ended the user's sessions again, does nothing.
    */
   async ended({ projectId, userId, epoch }: Ending): Promise<void> {
     await changeUser(this.#documents, { projectId, id: userId }, (doc) =>
@@ -88,7 +88,7 @@ export class Accounts {
     );
   }
 
-  /** Users whose suspension was to end before `at`, earliest end first. */
+  /** Suspended users whose suspension ends before `at`, earliest end first. */
   async suspendedUntil(at: Date, limit: number): Promise<{ projectId: string; userId: string }[]> {
     const range = { ...everything, below: timeKey(at.getTime()), limit };
     const found = await this.#documents.range(suspensions, range, 'until');

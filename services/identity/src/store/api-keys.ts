@@ -4,14 +4,14 @@ import { apiKeys, keyUses, type StoredApiKey } from './collections/keys.ts';
 import { everything, lastIn, projectIn, within } from './keys-of.ts';
 import type { ApiKey } from './records.ts';
 
-/** A key with its last use. */
+/** A key, with the time of its last use. */
 export type ListedApiKey = ApiKey & { lastUsedAt: Date | null };
 
 const batch = 1_000;
 
 /** The first part of the ids of operators' keys; ids of server keys begin with the project. */
 const operators = '-';
-/** Whose keys are meant: null for the operators' keys, or the id of a project. */
+/** Null for the keys of operators; the id of a project for the server keys of this project. */
 type Owner = string | null;
 
 /** The keys of operators, and server keys. */
@@ -53,7 +53,7 @@ export class ApiKeys {
     return { rows, total };
   }
 
-  /** All keys after `place`, in the order of their stored ids. The `place` of the last one begins the next page. */
+  /** All keys after `place`, in the order of their stored ids. To read the next page, give the `place` of the last key. */
   async after(place: string, limit: number): Promise<(ApiKey & { place: string })[]> {
     const found = await this.#documents.range(apiKeys, { ...everything, above: place, limit });
     return found.map((stored) => ({ ...apiKeyOf(stored), place: stored.id }));

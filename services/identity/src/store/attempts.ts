@@ -8,15 +8,16 @@ import { type Attempt, type Failures, renewMs } from './records.ts';
 /** How many clients of an account are read at a time. */
 const batch = 1_000;
 
-/** The stored failures before one more failure was counted, and after it. */
+/** The stored failures before and after a failure was counted. */
 interface CountedFailure {
   before: Failures | null;
   after: Failures | null;
 }
 
 /**
- * Failed attempts to sign in. The failures of all strangers at an address are counted together. Each client that an account
- * knows has a count of its own. Wrong second factors are counted in the same way, but under other ids.
+ * Counts failed attempts to sign in. The failures of all clients that an account does not know ("strangers") are counted
+ * together, by e-mail address. Each client that the account knows has a count of its own. Wrong second factors are counted in
+ * the same way, but under other ids.
  */
 export class Attempts {
   readonly #documents: Documents;
@@ -55,8 +56,8 @@ export class Attempts {
   }
 
   /**
-   * Records that a client has signed in to an account. If the client has signed in shortly before, nothing changes. Throws as
-   * `untilMade` does.
+   * Records that a client has signed in to an account. Nothing changes if an earlier sign-in of this client was recorded less
+   * than `renewMs` ago. Throws as `untilMade` does.
    */
   signedIn(id: string, at: number, deadline?: number): Promise<void> {
     return this.#change(id, deadline, (doc) => {
@@ -73,12 +74,12 @@ export class Attempts {
     });
   }
 
-  /** Forgets the failures that strangers share. */
+  /** Forgets the failures that are counted for all strangers together. */
   async forgetShared(id: string): Promise<void> {
     await this.#documents.erase(attempts, id);
   }
 
-  /** Forgets the failures of the clients of an account. Wrong second factors stay counted. */
+  /** Forgets the failures of the clients that an account knows. Wrong second factors stay counted. */
   async forgive(projectId: string, userId: string): Promise<void> {
     const found = await this.#documents.range(attempts, { ...within(projectId, userId), limit: batch });
     for (const { id, doc } of found) {
@@ -86,7 +87,7 @@ export class Attempts {
     }
   }
 
-  /** Forgets the clients of an account, with their failures, and all failures with its second factors. */
+  /** Forgets the clients that an account knows, with their failures, and all failures with the account's second factors. */
   async forgetClients(projectId: string, userId: string): Promise<void> {
     await this.#forgetAll(within(projectId, userId));
     await this.forgetFactors(projectId, userId);
@@ -125,13 +126,15 @@ export class Attempts {
   }
 }
 
-/** The id under which the failures at an address are counted. */
+/**
+ * The id under which strangers' failed attempts to sign in with an e-mail address are counted. `hash` is a hash of the address.
+ */
 export function addressPlace(hash: string): string {
-  // No project has the id `addresses`.
+  // No project has the id `addresses`, so this id differs from every `clientPlace`.
   return `addresses|${hash}`;
 }
 
-/** The id under which an account knows a client and counts the client's failures. */
+/** The id under which an account's known client and the client's failures are stored. `hash` is a hash of the client. */
 export function clientPlace(
   { projectId, userId }: { projectId: string; userId: string },
   hash: string,
@@ -139,12 +142,15 @@ export function clientPlace(
   return `${userKey(projectId, userId)}|${hash}`;
 }
 
-/** The beginning of all ids under which wrong second factors are counted. No project has this id. */
+/**
+ * The beginning of all ids under which wrong second factors are counted. No project has the id `factors`, so these ids differ
+ * from every `clientPlace`.
+ */
 const factorPlaces = 'factors';
 
 /**
- * The id under which wrong second factors of a user are counted. With the hash of a client, this is the id for this client.
- * Without a hash, it is the id for all clients that have not passed a factor.
+ * The id under which wrong second factors of a user are counted. With the hash of a client, returns the id for this client.
+ * Without a hash, returns the id that is shared by all clients that have not passed a second factor.
  */
 export function factorPlace(
   { projectId, userId }: { projectId: string; userId: string },

@@ -5,7 +5,10 @@ import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.
 import { audits, type StoredAudit } from './collections/audits.ts';
 import { lastIn, within } from './keys-of.ts';
 
-/** Which rows to read. `actor` is the id inside a row's actor. If the row's actor has no id, `actor` is the whole text. */
+/**
+ * Which rows to read. `actor` is compared with the id in a row's `actor`, which follows a colon, or with the whole `actor` if
+ * it contains no id.
+ */
 export interface AuditFilter {
   projectId?: string | undefined;
   actor?: string | undefined;
@@ -20,7 +23,10 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 /** How many rows are read at a time. */
 const batch = 1_000;
 
-/** The audit log. A row never changes, except that failures are counted in it and erasure removes names from it. */
+/**
+ * The audit log. A row never changes, except that repeated failures are counted in it, and that the erasure of a user replaces
+ * what identifies the user.
+ */
 export class Audits {
   readonly #documents: Documents;
   /** If several failures belong to the same row, this process counts them one after the other. */
@@ -52,8 +58,9 @@ export class Audits {
   }
 
   /**
-   * Rows, newest first. If no index covers the whole filter, the other conditions of the filter are checked row by row. For
-   * example, if the filter names an actor and a project, the project is checked this way.
+   * Rows, newest first. If no index covers all conditions of the filter, the conditions that the index does not cover are
+   * checked row by row. For example, if the filter names an actor and a project, an index finds the rows of the actor, and the
+   * project of each row is checked.
    */
   async list(filter: AuditFilter, { from, limit }: ListRange): Promise<ListPage<ListedAudit>> {
     const { index, prefix, matches } = planOf(filter);
@@ -124,8 +131,8 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   const anonymous = (text: string) => `erased:${hash(text)}`;
   if (!row.actor.startsWith('user:'))
     return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
-  // All these values are replaced by hashes: a session's id in `target` would lead to the user, and a request id may contain
-  // anything, because clients choose it.
+  // All these values are replaced by hashes. This includes `target`, because the id of a session would lead to the user, and
+  // `requestId`, because clients choose it, so it may contain anything.
   return {
     ...row,
     actor: anonymous(row.actor),

@@ -10,7 +10,8 @@ export interface BlockUsers {
 }
 
 /**
- * Whether one user blocks another. `seq` is the position of the event that has reported the block or its end (`eventOrder`).
+ * Whether one user blocks another. `seq` is the position of the event that has reported the block or the end of the block
+ * (`eventOrder`).
  */
 export interface Block extends BlockUsers {
   isBlocked: boolean;
@@ -36,8 +37,8 @@ export class Blocks {
   }
 
   /**
-   * The users in `among` who block the given user or are blocked by this user. Does not read all blocks of the user, because
-   * there may be thousands.
+   * The users in `among` who block the given user or are blocked by this user. Reads only the blocks between the user and these
+   * others, because the user may have thousands of blocks.
    */
   async hiddenFrom(projectId: string, userId: string, among: readonly string[]): Promise<Set<string>> {
     const ids = among.flatMap((otherId) => sidesOf(projectId, userId, otherId));
@@ -52,7 +53,7 @@ export class Blocks {
   async page(after: string, limit: number): Promise<{ blocks: BlockUsers[]; next: string | null }> {
     const found = await this.#documents.range(blocks, { above: after, below: '~', limit });
     const existing = found.filter(({ doc }) => doc.isBlocked).map(({ id }) => blockOf(id));
-    // A page may have both rows of a block.
+    // A page may contain both rows of a block. The result contains the block only once.
     const each = new Map(existing.map((block) => [idsOf(block).join(), block]));
     return { blocks: [...each.values()], next: found.length === limit ? (found.at(-1)?.id ?? null) : null };
   }
@@ -71,7 +72,10 @@ export class Blocks {
   }
 }
 
-/** The ids of the two blocks that are possible between two users, in the list of the first user. */
+/**
+ * The ids that two possible blocks have in the list of the first user: that this user blocks the other, and that the other
+ * blocks this user.
+ */
 function sidesOf(projectId: string, userId: string, otherId: string): string[] {
   return ['by', 'of'].map((side) => `${userKey(projectId, userId)}|${side}|${otherId}`);
 }

@@ -12,7 +12,7 @@ import { changeUser, dateOf } from './user-document.ts';
 export interface DeletedUser {
   projectId: string;
   userId: string;
-  /** The `seq` of the last event. */
+  /** The `seq` of the user's last event. */
   seq: number;
   deletedAt: Date;
 }
@@ -23,10 +23,10 @@ export interface DeletedUser {
  */
 const keepEndedMs = 9 * 24 * 3600 * 1000;
 
-/** The maximum number of mails that one read returns. No user ever has so many mails. */
+/** The maximum number of mails that one read returns. No user ever has so many mails, so one read returns all of them. */
 const mostMailings = 1_000;
 
-/** Ends accounts: deletes the user immediately, and keeps a mark until the user's other data is erased. */
+/** Ends accounts: deletes the user immediately, and keeps a mark in `deletedUsers` until the user's other data is erased. */
 export class Erasure {
   readonly #documents: Documents;
 
@@ -42,7 +42,7 @@ export class Erasure {
     const { seq } = event.aggregate;
     const mark = { seq, deletedAt: Date.parse(event.occurredAt) };
     const outcome = await changeUser(this.#documents, user, async () => {
-      // Notes the end of the account before the user is deleted. As long as the user exists, the note has no effect.
+      // Reserves the ids of the account before the user is deleted. As long as the user exists, this has no effect.
       await this.#noteEnd(user.projectId, endedIds(user));
       const id = userKey(user.projectId, user.id);
       const mails = await this.#documents.range(mailings, { ...within(id), limit: mostMailings });
@@ -69,16 +69,16 @@ export class Erasure {
 
   /** Whether a project has users whose erasure is not finished. */
   async isUnder(projectId: string): Promise<boolean> {
-    // The mark of a user who was just deleted may not be written yet. So `settle` first completes the changes of the project's
-    // users.
+    // On MongoDB, the row in `deletedUsers` is written only after the user's document is deleted. So `settle` first completes
+    // the changes of the project's users.
     await this.#documents.settle(users, within(projectId));
     return (await this.#documents.range(deletedUsers, { ...within(projectId), limit: 1 })).length > 0;
   }
 
   /**
-   * Erases the mark as soon as the last event is published and all earlier events are gone. Until then, returns `false`.
-   * Afterwards, only the id is kept, for `keepEndedMs`. During this time, other services may still hold marks and events of the
-   * user, so no import may reuse the id.
+   * If the user's last event is published and all earlier events are gone, erases the mark and returns `true`; otherwise
+   * returns `false`. Afterwards, only the id of the user is kept, for `keepEndedMs`. During this time, other services may still
+   * hold marks and events of the user, so no import may reuse the id.
    */
   async finish({ projectId, userId, seq }: DeletedUser): Promise<boolean> {
     const { outbox } = this.#documents;

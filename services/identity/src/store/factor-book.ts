@@ -25,7 +25,7 @@ const passkey = z.object({
   /** SPKI as base64url. */
   publicKey: z.string(),
   algorithm: z.enum(['ES256', 'RS256']),
-  /** How many signatures the authenticator has made, as it says itself; 0 if it does not count them. */
+  /** How many signatures the authenticator has made, as the authenticator reports it; 0 if it does not count its signatures. */
   counter: z.int(),
   transports: z.array(z.string()),
   rpId: z.string(),

@@ -56,7 +56,8 @@ export class Factors {
   /** Erases a user's book permanently. Idempotent. Returns `false` as long as an event about the factors is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);
-    // Clears the notice last, because `erase` first completes the last change of the book, and this may write the notice.
+    // Clears the row in `factorNotices` last: `erase` first completes the last change of the book, and this may write the row
+    // again.
     if (!(await this.#documents.erase(factors, key))) return false;
     await this.#documents.clearIds(factorNotices, [key]);
     return true;
@@ -86,8 +87,8 @@ type Notice = NonNullable<FactorBook['notices']>[number];
 const noteMs = 10_000;
 
 /**
- * Returns the change of a user's row in `factorNotices`. The row exists as long as the user must get a mail, and `untold` finds
- * the user by it.
+ * Returns the change of a user's row in `factorNotices`. The row exists as long as the user must still get a mail. `untold`
+ * finds such users by their rows.
  */
 function rowsOf(id: string, before: readonly Notice[] = [], after: readonly Notice[] = []) {
   if (before.length === 0 && after.length === 0) return [];

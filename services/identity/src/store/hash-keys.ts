@@ -14,7 +14,7 @@ export class HashKeys {
     this.#documents = documents;
   }
 
-  /** The id that the sealed key is bound to. */
+  /** The id to which the sealed key is bound: it can be opened only with this id. */
   readonly id = id;
 
   /** The sealed key; `undefined` if there is none yet. */

@@ -9,8 +9,8 @@ import type { User } from './records.ts';
 import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-document.ts';
 
 /**
- * The outcome for a user of an import. `there`: the user that was already stored under this id. `deleted`: a user with this id
- * was deleted not long ago.
+ * The outcome of an import for one user. `there`: the user that was already stored under this id. `deleted`: a user with this
+ * id was deleted not long ago.
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
@@ -31,9 +31,10 @@ export class Imports {
   }
 
   /**
-   * Stores new users. Returns the outcome for each user, in the given order. If several users in the list have the same id, the
-   * first of them is stored first. Existing users stay as they are. Two kinds of users are not stored: a user with the id or
-   * foreign id of an ended account, and a user with an address that another user may still take back.
+   * Stores new users. Returns the outcome for each user, in the given order. If several users in the list have the same id,
+   * they are handled one after the other, in the given order. Existing users stay as they are. Two kinds of users are not
+   * stored: a user with the id or foreign id of an ended account, and a user with an address that another user may still take
+   * back.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
@@ -49,12 +50,12 @@ export class Imports {
     return some.flatMap((user) => outcomes.get(user) ?? []);
   }
 
-  /** Which of these users could not be stored at this moment, with their outcomes. */
+  /** Those of the given users who could not be stored at this moment, with the outcome that `add` would return for them now. */
   async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
     const outcomes = new Map<User, ImportOutcome>();
     if (some.length === 0) return outcomes;
-    // If several names are taken, `add` reports the one whose index comes first in `users.indexes`. To report the same one,
-    // this loop goes through the indexes in reverse order, and each outcome replaces the outcomes before it.
+    // If several names are taken, `add` reports the one whose index comes first in `users.indexes`. To report the same name,
+    // this loop goes through the indexes in reverse order, and a later outcome replaces an earlier one.
     for (const index of ['username', 'email', 'foreignId', 'id']) {
       const keyOf = (user: User) =>
         users.indexes?.[index]?.key(storedOf(user), userKey(projectId, user.id)) || null;
@@ -128,8 +129,8 @@ export class Imports {
   }
 
   /**
-   * Stores users and notes their outcomes. If a concurrent import is storing a user with the same id, the user may get no
-   * outcome yet.
+   * Stores users, and writes their outcomes to `outcomes`. If another import stores a user with the same id at the same time,
+   * the user may get no outcome yet.
    */
   async #addSome(
     projectId: string,
@@ -160,7 +161,8 @@ export class Imports {
       const refusal = refused.get(user);
       if (own) outcomes.set(user, { there: own });
       else if (refusal) outcomes.set(user, refusal);
-      // Otherwise, the user who had the id was deleted meanwhile. The id may be free now, so the next round tries again.
+      // If there is neither a stored user nor a refusal, the user who had the id was deleted meanwhile. The id may be free now,
+      // so the next round tries again.
     }
     const stored = added.filter((user) => outcomes.get(user) === 'stored');
     // Since the check above, an account may have ended, or a user may have given up an address. If an imported user got the id

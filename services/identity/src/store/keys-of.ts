@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { timeKey } from '@kith/store';
 
-/** The id of each document about a user. The ids of documents in a user's lists begin with it. */
+/** The id of every document that exists once per user. The ids of the documents in a user's lists begin with it, too. */
 export function userKey(projectId: string, userId: string): string {
   return `${projectId}|${userId}`;
 }
@@ -19,7 +19,7 @@ export function lastIn(id: string): string {
 /** The range of ids or keys that begin with these parts. */
 export function within(...parts: readonly string[]): { above: string; below: string } {
   const list = parts.join('|');
-  // `}` is the character after `|`.
+  // `}` is the character after `|`. So all ids and keys that begin with `<list>|` lie between these two limits, and no others.
   return { above: `${list}|`, below: `${list}}` };
 }
 
@@ -49,18 +49,21 @@ export function usedPlace(id: string, usedAt: number): string {
 }
 
 /**
- * How many characters of a name a key may contain. If a name is longer, a hash replaces the rest, because databases limit the
- * size of keys.
+ * How many characters of a name a key may contain. If a name is longer, a hash of the name replaces the rest, because databases
+ * limit the size of keys.
  */
 const longest = 200;
 
-/** Makes a key from a name in any script. With `namesFrom`, names are found by their beginning. */
+/**
+ * Makes a key from a name in any script. The keys of all names with a certain beginning are in the range that `namesFrom`
+ * returns.
+ */
 export function nameKey(projectId: string, name: string): string {
   const text = ascii(name);
   const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
-  // The space at the end comes before any other character. So a name comes before all longer names that begin with it. A range
-  // leaves out its lower limit. But because of the space, the range of all names that begin with this name still includes the
-  // name itself.
+  // Each key ends with a space, and a space sorts before every other character. So a name sorts before all longer names that
+  // begin with it. A range does not include its lower limit `above`. Because of the space, the key of a name is greater than
+  // this limit, so the range of all names that begin with a name includes the name itself.
   return `${projectId}|${whole} `;
 }
 
@@ -71,8 +74,8 @@ export function namesFrom(projectId: string, start: string): { above: string; be
 }
 
 /**
- * Writes each byte outside printable ASCII as `~` and two hex digits. So a name that begins with another name still does so,
- * and the names keep their order.
+ * Writes each byte outside printable ASCII as `~` and two hex digits. So a name that begins with another name still begins with
+ * it after this change, and the order of the names stays the same.
  */
 function ascii(text: string): string {
   return text.replaceAll(/[^\x20-\x7d]/gu, (one) =>

@@ -3,7 +3,7 @@ import { keys, revokedKeys, type StoredKey } from './collections/keys.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
 
-/** The maximum number of keys that one read returns. There are never so many keys. */
+/** The maximum number of keys that one read returns. There are never so many keys, so one read returns all of them. */
 const most = 10_000;
 
 /** The signing keys of access tokens, and the ids of revoked ones. */
@@ -27,7 +27,7 @@ export class Keys {
     }));
   }
 
-  /** Removes a key. Does nothing if the key is no longer stored under its ordinal. */
+  /** Removes a key. Does nothing if another key, or none, is now stored under the ordinal of the given key. */
   async remove(key: Pick<SigningKey, 'ordinal' | 'kid'>): Promise<void> {
     const stored = await this.#find(key);
     if (stored) await this.#documents.erase(keys, stored);

@@ -7,16 +7,19 @@ export interface NewMailing {
   kind: MailKind;
   address: string;
   redirect?: string | null;
-  /** Distinguishes several mails of one kind. Without a name, a new mail replaces the user's earlier mail of the same kind. */
+  /**
+   * Distinguishes several mails of one kind to the same user. A new mail replaces the user's earlier mail of the same kind and
+   * name; mails without a name count as having the same name.
+   */
   name?: string;
   /** When the mail becomes useless; a day after `at` by default. */
   until?: Date;
 }
 
 /**
- * The kinds of mails whose tokens become invalid when all sessions of a user are ended. If a stranger is signed out by this,
- * the stranger must not be able to take over the account with a token from such a mail (spec#accounts-tokens-end). The mail
- * that undoes a change of address stays.
+ * The kinds of mails whose tokens become invalid when all sessions of a user are ended. The sessions may have been ended to
+ * sign out a stranger. This stranger must not be able to take over the account with a token from an earlier mail
+ * (spec#accounts-tokens-end). The mail with which the old address can be taken back is not among these kinds.
  */
 const endingWithSessions = ['emailChange', 'passwordReset'] as const satisfies readonly MailKind[];
 
@@ -39,7 +42,10 @@ export function mailingRow(
   return { in: mailings, id: mailingId({ projectId, id }, kind, name), put };
 }
 
-/** For a change that ends the user's sessions: the row changes that remove the mails whose tokens end with the sessions. */
+/**
+ * The changes of rows that remove the mails whose tokens end with the sessions. They are stored together with a change that
+ * ends the user's sessions.
+ */
 export function endedMailingRows(user: { projectId: string; id: string }) {
   return endingWithSessions.map((kind) => ({ in: mailings, id: mailingId(user, kind), put: null }));
 }

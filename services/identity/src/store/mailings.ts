@@ -25,7 +25,7 @@ export interface TokenUse {
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
   drops?: (one: Mailing) => boolean;
-  /** A mail that reports the use. */
+  /** A mail that tells the user what the use of the token has changed. */
   mail?: NewMailing;
 }
 
@@ -36,12 +36,13 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** The maximum number of mails that one read returns. No user ever has so many mails. */
+/** The maximum number of mails that one read returns. No user ever has so many mails, so one read returns all of them. */
 const most = 1_000;
 
 /**
- * Mails to users, and the hashes of their tokens. Each change of a mail is stored in one write with the user. So a mail is
- * stored together with the change that it reports, and a token becomes used together with its effect (docs/adr/0051).
+ * Mails to users, and the hashes of their tokens. Each change of a mail is stored in one write with the user's document. So a
+ * mail is stored if and only if the change that it reports is stored, and a token becomes invalid at the moment when it takes
+ * effect (docs/adr/0051).
  */
 export class Mailings {
   readonly #documents: Documents;
@@ -91,8 +92,8 @@ export class Mailings {
   }
 
   /**
-   * Records the result of try number `tries`: the mail stops waiting, or waits until `again`. If another mail was requested
-   * meanwhile, does nothing. A mail that was not tried yet stays stored for a day after `again`.
+   * Records the result of attempt number `tries` to send a mail: the mail stops waiting, or waits until `again`. If another
+   * mail was requested meanwhile, does nothing. A mail that was not tried yet stays stored for a day after `again`.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
     await this.#change(userIn(id), id, (_, row) => {
@@ -113,9 +114,9 @@ export class Mailings {
   }
 
   /**
-   * Uses a token once, together with its effect on the user. `change` may be called several times. If it returns null, the
-   * token is not used, and the result is `unusable`. The result is also `unusable` if the token has expired or was used
-   * meanwhile.
+   * Makes a token invalid, and changes the user as `change` says, in one write. `change` may be called several times. If it
+   * returns null, nothing is changed, and the result is `unusable`. The result is also `unusable` if the token has expired or
+   * was used meanwhile.
    */
   async use(
     { id, token }: Mailing,
@@ -177,8 +178,8 @@ export class Mailings {
    */
   async keeperOf(projectId: string, address: string, at: Date, userId?: string): Promise<string | null> {
     const key = nameKey(projectId, address);
-    // If a user has just changed the address, the row may not be written yet. So `settle` first completes the changes of the
-    // users.
+    // If a user has just changed the address, the row with the old address may not be written yet. So `settle` first completes
+    // the changes of the project's users.
     await this.#documents.settle(users, within(projectId));
     const found = (await this.#documents.by(mailings, 'kept', [key])).get(key) ?? [];
     const isAnother = (one: Mailing) => one.userId !== userId && one.until > at.getTime();

@@ -14,9 +14,10 @@ export class MailsSent {
   }
 
   /**
-   * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. It first counts the mail and
-   * then compares the number with the limit. So two simultaneous mails may both be refused, but they never exceed the limit. If
-   * the limit is already reached, the mail is not counted. So it does not use up the limit of other mails, which may be higher.
+   * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. A mail is first counted, and
+   * then the number is compared with `most`. So of two simultaneous mails, both may be refused, but the limit is never
+   * exceeded. If the limit was already reached before, the mail is not counted. So it does not use up the places of mails for
+   * which `most` is higher.
    * @param to The project, and a hash of the address.
    */
   async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {

@@ -94,7 +94,8 @@ export class People {
   /**
    * Pages of the users whose username or name contains `search`, in the order of `suggest`. A user may be on several pages. The
    * first page has `first` users, and each further page is longer, up to `longestPage`. So a few queries are enough to skip
-   * thousands of hidden users. Between two pages, other work can run, even if the store itself never waits.
+   * thousands of hidden users. Between two pages, other work of the process can run, even with the embedded store, whose calls
+   * block the event loop.
    */
   async *#matching(
     projectId: string,
@@ -105,7 +106,8 @@ export class People {
       (index: string) =>
       ({ skip, limit }: { skip: number; limit: number }) =>
         this.#documents.range(users, { ...namesFrom(projectId, search), skip, limit }, index);
-    // Uses the index `place`, because the documents of users are stored side by side in the order of this index.
+    // Searches in the order of the index `place`, because users that are next to each other in this index are usually also
+    // stored next to each other, so reading them is fast.
     const all = within(projectId);
     const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
     const containing = async ({ last, limit }: { last: User | undefined; limit: number }) => {

@@ -66,8 +66,8 @@ export class Projects {
   }
 
   /**
-   * Deletes a project. After this, nobody finds it any more. Returns `false` if there is no such project. The data of the
-   * project must be erased afterwards. Throws as `untilMade` does.
+   * Deletes a project. Afterwards, no other method returns it as an existing project. Returns `false` if there is no such
+   * project. The data of the project must be erased afterwards. Throws as `untilMade` does.
    */
   remove(id: string, at: Date, deadline?: number): Promise<boolean> {
     const attempt = async () => {
@@ -88,8 +88,8 @@ export class Projects {
 
   /** A project that is being deleted, and how many users are left in it. */
   async findDeleting(id: string): Promise<(DeletingProject & { usersLeft: number }) | null> {
-    // The mark of a project that was just deleted may not be written yet. So `settle` first completes the changes of the
-    // projects.
+    // On MongoDB, the row in `deletingProjects` is written only after the project's document is deleted. So `settle` first
+    // completes the changes of the projects.
     await this.#documents.settle(projects, everything);
     const found = (await this.#documents.get(deletingProjects, [id])).get(id);
     if (!found) return null;
@@ -115,8 +115,8 @@ export class Projects {
       cleared: [endedUsers, erasedExternals, resetRequests, sentMails, replyCollection],
     });
     await this.#documents.erase(hashKinds, id);
-    // Clears the mark in `deletingProjects` only after the row in `projects` is erased. Before that, the mark could still be
-    // written: if a process died during the deletion, this write is made later.
+    // Clears the row in `deletingProjects` only after the document in `projects` is erased. Before that, the row could still be
+    // written again: if a process died during the deletion, another process makes this write later.
     if (await this.#documents.erase(projects, id)) await this.#documents.clearIds(deletingProjects, [id]);
   }
 

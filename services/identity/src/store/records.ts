@@ -23,7 +23,7 @@ export interface ProjectSettings {
   /** Whether anybody may sign up. */
   signUp: 'open' | 'closed';
   requireVerifiedEmail: boolean;
-  /** The page of the application to which the links in mails lead. */
+  /** The page of the application to which the links in mails lead; null if the project has set none. */
   mailLinkBase: string | null;
   mailTexts: ProjectAnswer['mailTexts'];
 }
@@ -39,7 +39,7 @@ export interface Project extends ProjectSettings {
 
 /** The part of a user that the user may set. */
 export interface Profile {
-  /** As the user has written it. In a project, two usernames must differ in more than upper and lower case. */
+  /** In the upper and lower case that the user has chosen. Two usernames in a project must differ in more than their case. */
   username: string | null;
   name: string | null;
   avatar: string | null;
@@ -57,7 +57,7 @@ export interface User extends Profile {
   foreignId: string | null;
   /** Lower-cased; unique in its project. */
   email: string | null;
-  /** A PHC string, or the marked hash of another backend; null if the user has no password. */
+  /** A PHC string, or the hash of another backend with the mark of an imported hash; null if the user has no password. */
   passwordHash: string | null;
   role: string;
   bannerFileId: string | null;
@@ -67,21 +67,25 @@ export interface User extends Profile {
   isActive: boolean;
   /** Null unless the user is suspended. */
   suspendedAt: Date | null;
-  /** Sessions of another epoch have ended, except the session `keptSession`. */
+  /** Sessions with another epoch than this have ended, except the session `keptSession`. */
   sessionEpoch: number;
   keptSession: string | null;
   /** The last sign-in. */
   lastActive: Date | null;
   createdAt: Date;
   updatedAt: Date;
-  /** Grows by one with every change of the user. */
+  /**
+   * Grows by one with every change of the user. Two changes do not count: a recorded sign-in, and the replacement of an
+   * imported password hash.
+   */
   rev: number;
-  /** The `seq` of the last event. */
+  /** The `seq` of the user's last event. */
   seq: number;
 }
 
 /**
- * A session is a family of refresh tokens. Only one token is valid at a time: the session stays, and its `tokenHash` changes.
+ * A session. Each refresh replaces its refresh token, so only one of its tokens is valid at a time: `tokenHash` changes, and
+ * the session stays the same. All refresh tokens of a session together are called a family.
  */
 export interface Session {
   sid: string;
@@ -109,7 +113,7 @@ export interface RotatedToken {
   sealed: string;
 }
 
-/** Why a session has ended, in the words of the event. */
+/** Why a session has ended, as the event `session.revoked` says it. */
 export type RevocationReason = EventOf<typeof sessionRevoked>['data']['reason'];
 
 /** Why sessions of a user have to end. If an operator ends them, the event has no actor. */
@@ -122,7 +126,10 @@ export interface Suspension {
   until: Date | null;
 }
 
-/** A key of access tokens. It signs from `signsFrom` until the next key signs. It verifies until its tokens have expired. */
+/**
+ * A key pair that signs and verifies access tokens. The private key signs from `signsFrom` until the next key signs. The public
+ * key is used until all tokens that were signed with this key have expired.
+ */
 export interface SigningKey {
   /**
    * The number of the key, beginning with 1. If two replicas make a key with the same ordinal, both use the key that was stored
@@ -153,17 +160,20 @@ export interface ApiKey {
   createdAt: Date;
 }
 
-/** Failed attempts at one account. These values decide how long the next attempt has to wait. Times in Unix ms. */
+/**
+ * The failed attempts that are counted together in one `Attempt`. These values decide how long the next attempt has to wait.
+ * Times in Unix ms.
+ */
 export interface Failures {
   /** The times of recent failures. When there are so many that attempts have to wait, the list is emptied. */
   recent: number[];
-  /** How many times attempts had to wait. */
+  /** How many waits the failures have caused so far. Each wait is twice as long as the one before, up to a maximum. */
   waits: number;
   /** The time of the last failure. */
   last: number;
 }
 
-/** The stored state of a count that strangers share, or of a client that an account knows. */
+/** The failures of one client that an account knows, or of all strangers together. */
 export interface Attempt {
   /** When the client last signed in to the account or passed a second factor, Unix ms; null for strangers. */
   signedInAt: number | null;

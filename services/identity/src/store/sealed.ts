@@ -6,8 +6,8 @@ import { sealedFor } from './hash-keys.ts';
 import { lastIn } from './keys-of.ts';
 
 /**
- * All values that identity seals. If a kind of value were missing in this list, values of this kind could not be read after a
- * change of KITH_SECRET.
+ * All values that identity seals. After a change of KITH_SECRET, the values in this list are sealed again. If a kind of value
+ * were missing here, the values of this kind could not be opened after the change.
  */
 export const sealed: readonly Sealed[] = [
   { in: keys, anew: ({ doc }, anew) => ({ ...doc, sealed: anew(sealedFor.signing, doc.sealed, doc.kid) }) },

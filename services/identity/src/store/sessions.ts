@@ -7,7 +7,7 @@ import { everything, lastIn, projectIn, revokedPlace, usedPlace, userKey, within
 import type { Session } from './records.ts';
 import { dateOf } from './user-document.ts';
 
-/** The fields that a rotation changes. */
+/** The fields of a session that change when its refresh token is replaced (a "rotation"). */
 export type Rotation = Pick<
   Session,
   'tokenHash' | 'rotated' | 'lastUsedAt' | 'expiresAt' | 'userAgent' | 'ip'
@@ -22,8 +22,8 @@ export interface Revocation {
 }
 
 /**
- * How many sessions are read at a time. A user has only a few open sessions. But revoked sessions stay stored for half an hour,
- * so there may be many of them.
+ * How many sessions are read at a time. A user may have many stored sessions, because revoked sessions stay stored for at least
+ * half an hour.
  */
 const batch = 500;
 /**
@@ -61,13 +61,15 @@ export class Sessions {
     if (outcome !== 'made') throw new Error(`There is a session with the new id ${sid}.`);
   }
 
-  /** The session as it is now, or null if it is gone. */
+  /** Reads a session again; null if it was removed. */
   async again(session: Session): Promise<Session | null> {
     const stored = await this.#stored(session);
     return stored ? this.#sessionOf(stored) : null;
   }
 
-  /** Makes a session last until `expiresAt`. Returns `false` if it has changed since it was read, or was revoked. */
+  /**
+   * Makes a session last until `expiresAt`. Returns `false` if the session has been changed since it was read, or was revoked.
+   */
   async extend(session: Session, expiresAt: Date): Promise<boolean> {
     const target = await this.#asRead(session);
     if (!target || target.doc.revokedAt !== null) return false;
@@ -84,8 +86,9 @@ export class Sessions {
   }
 
   /**
-   * If a user has more than `most` sessions, returns sessions that have to end: some of those that were used least recently.
-   * `newest` counts as one of the user's sessions, but is never returned. Revoked sessions do not make this slower.
+   * If a user has more than `most` sessions, returns the sessions that have to end: all except the `most` that were used most
+   * recently, but no more than `mostSurplus` at a time. `newest` counts as one of the user's sessions, but is never returned.
+   * Revoked sessions are not read, so they do not make this slower.
    */
   async surplus(newest: Session, most: number): Promise<Session[]> {
     const { projectId, userId, lastUsedAt } = newest;
@@ -227,8 +230,8 @@ export class Sessions {
   }
 
   /**
-   * Stores the time at which a session was used. The `version` makes sure that a later use replaces an earlier one. The first
-   * use has version 1.
+   * Stores the time at which a session was used. Because of the `version`, a later use always replaces an earlier one, and
+   * never the other way round. The first use has version 1.
    */
   async #used(
     id: string,

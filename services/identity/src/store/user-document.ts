@@ -3,7 +3,7 @@ import { type StoredUser, users } from './collections/users.ts';
 import { lastIn, projectIn, userKey } from './keys-of.ts';
 import type { User } from './records.ts';
 
-/** Which name is already taken by another user. */
+/** Which of a user's names (e-mail address, username, foreign id) another user already has. */
 export type Taken = 'foreign-id-taken' | 'email-taken' | 'username-taken';
 
 /** Reads a user from its document. */
@@ -57,7 +57,7 @@ export async function changeUser(
 ): Promise<'stored' | 'stale' | Taken> {
   const key = userKey(projectId, id);
   for (;;) {
-    // `settled` first completes the user's last change. So the rows that `change` reads belong to the same state of the user.
+    // `settled` first completes the user's last change. So the rows that `change` reads are as new as the document of the user.
     const target = (await documents.get(users, [key], { settled: true })).get(key);
     if (!target || (rev !== undefined && target.doc.rev !== rev)) return 'stale';
     const changed = await change(target.doc);

@@ -10,7 +10,7 @@ async function key(ordinal: number): Promise<SigningKey> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const privateJwk = await exportJWK(privateKey);
   const { n = '', e = '' } = privateJwk;
-  // Used in place of the sealed key.
+  // The private key is not sealed here: the test's own `unseal` only parses this text.
   const sealed = JSON.stringify(privateJwk);
   const times = { signsFrom: new Date(), createdAt: new Date() };
   return { ordinal, kid: `key-${ordinal}`, publicJwk: { n, e }, sealed, ...times };

@@ -3,7 +3,7 @@ import { type CryptoKey, importJWK, type JWK, SignJWT } from 'jose';
 import type { SigningKey } from '../store/index.ts';
 import { accessLifetimeMs, algorithm, type SigningKeys } from './signing-keys.ts';
 
-/** The user and session that a token is for: claims `sub`, `projectId`, `role` and `sid`. */
+/** What a token says about the user and the session, as its claims `sub`, `projectId`, `role` and `sid`. */
 export interface TokenSubject {
   userId: string;
   projectId: string;

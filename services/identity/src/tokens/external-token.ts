@@ -37,8 +37,8 @@ export async function verifyExternalToken(
   if (!claims) return null;
   const { iss, sub, iat = null, exp = 0, userData } = claims;
   const now = Date.now() / 1000;
-  // A UUID is the same in upper and lower case (spec#addresses-uuid-case). `iss` may have any type, because the project's
-  // backend has made the token.
+  // Upper and lower case make no difference in a UUID (spec#addresses-uuid-case), and project ids are stored in lower case. The
+  // type of `iss` has to be checked, because the project's backend can put any value into the token.
   if (typeof iss !== 'string' || iss.toLowerCase() !== of.projectId) return null;
   if ((iat ?? 0) > now + leewaySeconds || exp - (iat ?? now) > of.maxAge) return null;
   // The import also uses this schema, which removes blanks around the id. So an imported user is found even if the token's id
@@ -60,7 +60,7 @@ function algorithmsOf(key: KeyObject): string[] {
     case 'ec':
       return ['ES256'];
     case 'ed25519':
-      // Both names stand for the same algorithm: RFC 8037 defines the first, and RFC 9864 the second.
+      // `EdDSA` and `Ed25519` stand for the same algorithm: RFC 8037 defines the first, and RFC 9864 the second.
       return ['EdDSA', 'Ed25519'];
     default:
       return [];

@@ -3,16 +3,17 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const familyBytes = 18;
 const secretBytes = 33;
 /**
- * How many characters of a token name its family. They are the beginning of the token. Each part of a token has a multiple of
- * three bytes. So base64url has only one spelling for a token, and the parts can be separated as text.
+ * How many characters at the beginning of a refresh token are the same in all refresh tokens of a session ("the family"). The
+ * length of each of the token's two parts is a multiple of three bytes. So base64url has only one spelling for a token, and the
+ * text can be cut between the two parts.
  */
 const familyLength = (familyBytes / 3) * 4;
 const tokenForm = /^[\w-]{68}$/;
 
 /**
- * Makes a refresh token, as base64url. It has 144 random bits that the whole family shares, and 264 random bits of its own. The
- * token is shown once, and only its hash is stored (spec#accounts-refresh-token).
- * @param of A token of the family that the new token joins. If it is left out, the token begins a new family.
+ * Makes a refresh token, as base64url. It has 144 random bits that are the same in all refresh tokens of a session, and 264
+ * random bits of its own. The token is shown once, and only its hash is stored (spec#accounts-refresh-token).
+ * @param of An earlier token of the session. If `of` is left out, the new token is the first one of a new session.
  */
 export function makeRefreshToken(of?: string): string {
   const family = of?.slice(0, familyLength) ?? randomBytes(familyBytes).toString('base64url');
@@ -26,8 +27,9 @@ export function hashRefreshToken(token: string): string {
 
 /**
  * The hash under which a token's family is found; null for text that does not look like a refresh token. Nobody can guess a
- * family, so a client that names a family has had one of its tokens. Therefore, if a token names a family, but is not the
- * family's valid token, it is a used token. And nobody can end a session with a guessed token.
+ * family, so a client that sends a text with an existing family has had a token of this family. Therefore, if such a text is
+ * not the family's valid token, it counts as a token that was already used, and the session ends. And nobody can end a session
+ * with a guessed token.
  */
 export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;

@@ -94,7 +94,7 @@ test.each([61, -61])(
     const others = await SigningKeys.open(store, secrets);
     await others.rotate();
     const [, old] = others.current();
-    // Runs until the last token of the old key has expired.
+    // Passes the time until the last token of the old key has expired.
     const end = Date.now() + keyTimes.announceMs + 30 * 60_000;
     while (Date.now() < end) {
       pass(ahead);
@@ -140,7 +140,7 @@ describe('a revoked key', () => {
     expect(states(keys)).toEqual(['3 signing']);
   });
 
-  test('is refused if it never existed, and stays revoked if it is revoked again', async () => {
+  test('must have existed, or the revocation is refused; a second revocation changes nothing', async () => {
     const keys = await SigningKeys.open(memory(), secrets, times);
     expect(await keys.revoke('made up')).toBe(false);
     const { kid } = keys.signing();
@@ -161,7 +161,7 @@ describe('a revoked key', () => {
     await one.revoke(kid);
     hears.hearRevoked([kid]);
     expect(kids(hears)).toEqual([]);
-    // Every call of `settled` waits for the new key, not only the first one.
+    // Both calls of `settled` wait for the new key, and not only the first one.
     await Promise.all(
       [1, 2].map(async () => {
         await hears.settled();

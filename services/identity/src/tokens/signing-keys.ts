@@ -10,13 +10,13 @@ export const accessLifetimeMs = 30 * 60_000;
 /** The times in a key's lifetime, in ms. */
 export interface KeyTimes {
   /**
-   * A key begins to sign this long after it was made. Replicas, gateways and HTTP caches keep an older key set for a shorter
-   * time.
+   * A key begins to sign this long after it was made. Replicas, gateways and HTTP caches use a key set that they have read for
+   * a shorter time than this, so all of them know the key before the first token is signed with it.
    */
   announceMs: number;
-  /** How long a replica uses the keys that it has read, before it reads them again. */
+  /** How long a replica uses the keys that it has read from the store, before it reads them again. */
   reloadMs: number;
-  /** How long a key verifies after the next one has begun to sign. */
+  /** How long a key still verifies tokens after the next key has begun to sign. */
   verifyMs: number;
   /** Age at which the signing key is replaced automatically. */
   maxAgeMs: number;
@@ -25,8 +25,9 @@ export interface KeyTimes {
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  // The clock of a replica may be an hour ahead, and the replica must not remove a key that others still sign with. Others may
-  // sign with this key even an hour later, if their clocks are behind.
+  // A replica must not remove a key with which other replicas still sign. The clocks of two replicas may differ by an hour, so
+  // others may sign with a key for up to an hour after the time at which, by this replica's clock, the next key began to sign.
+  // 30 of the 90 minutes are a reserve.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };
@@ -34,8 +35,9 @@ export const keyTimes: KeyTimes = {
 export type KeyState = 'published' | 'signing' | 'verifying';
 
 /**
- * The stored keys of access tokens. A key is first published, then signs, then only verifies, and is then removed. Only the
- * clock decides the state of a key, so replicas agree without communication. Clocks may differ by an hour.
+ * The stored keys of access tokens. A key is first published, then signs, then only verifies, and is then removed. The state of
+ * a key depends only on its stored times and on the clock. So replicas know the state without communication. Their clocks may
+ * differ by an hour.
  */
 export class SigningKeys {
   readonly #store: KeyStore;
@@ -52,8 +54,8 @@ export class SigningKeys {
   #read = 0;
   #settling: Promise<void> | undefined;
   /**
-   * Each reading of the store gets a number. `#begun` is the number of the reading that began last, and `#taken` is the highest
-   * number of a reading whose result was used.
+   * The readings of the store are numbered in the order in which they begin. `#begun` is the number of the last reading, and
+   * `#taken` is the highest number of a reading whose result was used.
    */
   #begun = 0;
   #taken = 0;
@@ -98,7 +100,7 @@ export class SigningKeys {
     return this.#stored.filter((key) => !this.#isOver(key, at));
   }
 
-  /** The newest key that is already allowed to sign. */
+  /** The newest key that is already allowed to sign; if there is none, the oldest key. */
   signing(at = Date.now()): SigningKey {
     const key = signingOf(this.#stored, at);
     if (!key) throw new Error('There is no key to sign access tokens with.');
@@ -123,8 +125,8 @@ export class SigningKeys {
   }
 
   /**
-   * Takes a key out of use. If it is the signing key, a new key replaces it. If the process dies meanwhile, any other process
-   * finishes the work. Returns `false` if no key has or had this id.
+   * Takes a key out of use, permanently. If the key is the signing key, a new key replaces it. If the process dies meanwhile,
+   * any other process finishes the work. Returns `false` if no key has or had this id.
    */
   async revoke(kid: string): Promise<boolean> {
     await this.#reload();
@@ -205,13 +207,13 @@ export class SigningKeys {
   }
 
   #isOver(key: SigningKey, at: number): boolean {
-    // The next key that is still stored. This need not have the next ordinal, because revoked keys are removed.
+    // The next key that is still stored. Its ordinal may be higher than `key.ordinal + 1`, because revoked keys are removed.
     const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
   }
 }
 
 function signingOf(keys: readonly SigningKey[], at: number): SigningKey | undefined {
-  // If this machine's clock is behind, perhaps no key is allowed to sign yet. In this case, the oldest key signs.
+  // If this machine's clock is slow, all `signsFrom` may still lie in the future. In this case, the oldest key signs.
   return keys.find(({ signsFrom }) => signsFrom.getTime() <= at) ?? keys.at(-1);
 }

@@ -99,7 +99,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect(again.body.user.id).not.toBe(user.id);
   });
 
-  test('refuses any account of somebody else, existing or not, and finds no account of another project', async () => {
+  test('refuses to delete another user’s account, whether it exists or not, and finds no account of another project', async () => {
     const { user } = await signUpAda();
     const { user: eve } = await signUpUser(identity.bus, projectId);
     for (const userId of [user.id, randomUUID()]) {
@@ -118,7 +118,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect((await get(user.id)).status).toBe(200);
   });
 
-  test('ends every session immediately, and tells gateways', async () => {
+  test('ends every session immediately, and informs gateways of this', async () => {
     // With this long interval, no sweep runs during the test.
     await using own = await startTestIdentity(engine, { erasureTimes: { everyMs: 3_600_000 } });
     const { bus } = own;

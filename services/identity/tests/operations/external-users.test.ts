@@ -26,7 +26,7 @@ type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
 const invalid = { error: 'The user token is not valid.', code: 'auth/invalid-token' };
 const now = () => Math.floor(Date.now() / 1000);
 
-describe.each(handlerEngines())('external users on %s', (engine) => {
+describe.each(handlerEngines())('the sign-in of external users on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   let keys: Keys;
@@ -228,10 +228,11 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     // This token could have been issued before the erasure, by a backend whose clock is 29 s ahead. So it is refused.
     const ahead = await sign({ sub: 'f-erased', iat: now() + 29 });
     expect((await verify(ahead)).body).toEqual(invalid);
-    // If the clock of this replica is 29 s ahead, too, this token could also have been issued before the erasure.
+    // If the clock of this replica is 29 s ahead, too, a token that seems to be issued 58 s after the erasure could still have
+    // been issued before it. So this token is refused, too.
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 });
     expect((await verify(await sign({ sub: 'f-erased', iat: now() + 29 }))).body).toEqual(invalid);
-    // A token issued over a minute later is accepted.
+    // A token that is issued more than a minute after the erasure is accepted.
     vi.setSystemTime(Date.now() + 33_000);
     const anew = await verify(await sign({ sub: 'f-erased' }));
     vi.useRealTimers();
@@ -282,7 +283,7 @@ describe.each(handlerEngines())('external users on %s', (engine) => {
     expect([status, body.user?.name, body.user?.metadata]).toEqual([200, 'Deep', {}]);
   });
 
-  test('sets the avatar to the address in the token, and removes the avatar file if its address is another one', async () => {
+  test('sets the avatar to the address in the token, and removes the avatar file if the file has another address', async () => {
     const [sub, file, other] = ['f-avatar', 'https://files.example/a.png', 'https://app.example/b.png'];
     const { user } = (await verify(await sign({ sub, userData: { avatar: file } }))).body;
     const avatarFileId = randomUUID();

@@ -135,7 +135,7 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     for (const value of ['2001-01-01', 'owner', 'eve', forced.id]) expect(stored).not.toContain(value);
   });
 
-  test('refuse a misspelt key inside the texts of mails, which would remove a text', async () => {
+  test('refuse an unknown or misspelt key inside the texts of mails, and keep the stored texts', async () => {
     const text = { subject: 'Hello', text: '{link}' };
     const project = await make({ mailTexts: { passwordReset: text } });
     for (const [key, mailTexts] of [

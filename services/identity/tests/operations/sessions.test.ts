@@ -16,7 +16,7 @@ import { startForSuite } from '../support/suite.ts';
 
 const newPassword = 'battery staple correct';
 
-describe.each(handlerEngines())('sessions and passwords on %s', (engine) => {
+describe.each(handlerEngines())('the operations for sessions and passwords on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
 

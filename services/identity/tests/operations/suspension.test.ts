@@ -179,7 +179,10 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
   });
   afterAll(() => identity[Symbol.asyncDispose]());
 
-  /** Makes a request of a user whose suspension is over. The account is deleted as soon as the request has read this. */
+  /**
+   * Makes a request of a user whose suspension is over. The account is deleted as soon as the request has read that the
+   * suspension is over.
+   */
   const deletedMeanwhile = async (
     user: { id: string; role: string },
     request: () => ReturnType<typeof call>,

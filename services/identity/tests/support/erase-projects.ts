@@ -5,7 +5,10 @@ import type { AppContext } from '../../src/app.ts';
 import { finishErasures } from '../../src/erasure.ts';
 import { eraseProjects } from '../../src/project-erasure.ts';
 
-/** Erases deleted projects completely, as sweeps do. Stand-ins for the other services answer that nothing is left. */
+/**
+ * Erases deleted projects completely, as sweeps do. Stand-ins for the other services answer that they have no data of the
+ * project any more.
+ */
 export async function eraseToTheEnd(app: AppContext): Promise<void> {
   await using undo = new AsyncDisposableStack();
   for (const spec of projectErasures) {

@@ -13,7 +13,7 @@ export function newestFirst(one: Listed, other: Listed): number {
   return (a ?? '') < (b ?? '') ? -1 : 1;
 }
 
-/** Reads a list page by page with its cursors, and returns all rows. `meanwhile` runs after the first page. */
+/** Reads a list page by page with its cursors, and returns all rows. `meanwhile` runs after the first page was read. */
 export async function walk(
   list: (query: string) => Promise<OperationAnswer>,
   query: string,

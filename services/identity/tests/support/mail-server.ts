@@ -11,8 +11,8 @@ export interface ReceivedMail {
 }
 
 /**
- * A mail server. It answers the next mails with the SMTP codes in `refusals`, one after the other. After that, it accepts
- * mails.
+ * A mail server. It refuses the next mails with the SMTP codes in `refusals`, one mail for each code. All later mails are
+ * accepted.
  */
 export interface MailServer extends AsyncDisposable {
   url: string;

@@ -15,7 +15,7 @@ export async function makeProject(bus: Bus): Promise<string> {
   return body.id;
 }
 
-/** Signs a user up, with an e-mail address of its own. */
+/** Signs a user up, with an e-mail address that no other user has. */
 export async function signUpUser(
   bus: Bus,
   projectId: string,

@@ -13,8 +13,8 @@ import { addNotification } from './add.ts';
 import { takeBackRequest } from './take-back.ts';
 
 /**
- * The events that notify users (spec#notifications-exactly-one). The result does not depend on the order of the events, or on
- * how often each event is delivered.
+ * Handles the events that make or remove notifications (spec#notifications-exactly-one). The result does not depend on the
+ * order of the events, or on how often each event is delivered.
  */
 export const feedEvents: EventSubscription<AppContext> = subscription({
   durable: 'notifications-feed',

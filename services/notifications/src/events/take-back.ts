@@ -9,8 +9,8 @@ const askMs = 2_000;
 
 /**
  * Removes the notification of a connection request if it is unread. If the event of the request arrives only after this, it
- * must make no notification. Therefore the service stores the withdrawal for as long as a notification of the request would be
- * kept.
+ * must make no notification. Therefore the service stores the withdrawal, and keeps it as long as it would have kept a
+ * notification of the request.
  */
 export async function takeBackRequest(
   app: AppContext,
@@ -27,9 +27,9 @@ export async function takeBackRequest(
     await changeFeed(app, owner, async (before) => {
       const entry = await app.store.requestOf(owner, connectionId);
       // Stores the feed although nothing changes in it. Another process may be about to add the notification, because it looked
-      // for the withdrawal too early. Because the feed is stored here, the change of that process is refused, and the process
-      // looks again. If there is no feed yet, a new one is stored only for a user who exists. Otherwise, nothing would ever
-      // remove the feed of a user whose account ended so long ago that even its mark has expired.
+      // for the withdrawal too early. Because the feed is stored here, the change of that process is refused, so the process
+      // looks for the withdrawal again. If there is no feed yet, a new one is stored only for a user who exists. Otherwise,
+      // nothing would ever remove the feed of a user whose account ended so long ago that even its mark has expired.
       if (!entry) {
         const isOfSomebody = before.read !== undefined || (await isUser(app, event, userId));
         return { ...(isOfSomebody && { change: { feed: before } }), result: undefined };

@@ -17,7 +17,7 @@ import { wake } from '../wake.ts';
 export const createHandler = handler(createNotifications, async (request, app: AppContext) => {
   const { projectId, body, idempotencyKey, serverKey } = request;
   const userIds = [...new Set(body.userIds)].sort();
-  // The audit log names the user as the target only if there is one user.
+  // A row of the audit log has only one target. So if the notification goes to several users, the row names none of them.
   if (userIds.length === 1) request.audit.tell({ target: `user:${userIds[0]}` });
   const users = await findUsers(app, { projectId, userIds }, request);
   const ended = await app.store.profiles.forgotten(projectId, userIds);
@@ -46,7 +46,7 @@ export const createHandler = handler(createNotifications, async (request, app: A
 
 /**
  * The seeds from which the ids of the notifications are made. If the request has an idempotency key, there are two seeds: one
- * for the current period of time, and one for the period before. So for at least a day, a repeated request finds the
+ * for the current period of `keepReplyMs`, and one for the period before. So for at least a day, a repeated request finds the
  * notifications that the first request has made.
  */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
@@ -60,8 +60,8 @@ function seedsOf([keyId, key, body]: (string | undefined)[], now: number): strin
 }
 
 /**
- * Adds a notification to its user's feed. Does nothing if the notification is already there, under its id or under the id that
- * it would have got in the earlier period.
+ * Adds a notification to its user's feed. Does nothing if the feed already contains the notification, under its id or under the
+ * id that it would have got in the earlier period.
  */
 async function add(
   app: AppContext,

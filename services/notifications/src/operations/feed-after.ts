@@ -6,8 +6,8 @@ import { toItem } from '../feed.ts';
 /**
  * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A new epoch begins
  * when the database is restored from a backup. Every position of an earlier epoch is smaller than all positions of this epoch.
- * A client with such a position gets a reset, because since the restore, another notification may have this sequence. Only
- * position 0, the beginning of the feed, means the same in every epoch.
+ * A client that sends such a position gets a reset: in the restored feed, another notification may now have the same sequence
+ * number. Only position 0, the beginning of the feed, means the same in every epoch.
  */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, limit } = body;
@@ -25,8 +25,8 @@ export const feedAfterHandler = internalHandler(feedAfter, async (body, app: App
   return {
     ...nothing,
     items: entries.map((entry) => ({ seq: orderOf(entry.seq), item: toItem(entry, feed) })),
-    // If `items` lacks a sequence, its notification was taken back. So the stream continues after it, and need not ask for this
-    // sequence again.
+    // If a sequence number is missing in `items`, its notification was taken back and never appears again. So `seq` is the
+    // number from which the stream can continue, even if the last numbers before it are missing.
     seq: orderOf(hasMore ? last.seq : feed.seq),
     hasMore,
   };

@@ -30,8 +30,8 @@ export const markAsReadHandler = handler(
 
 /**
  * Removes the initiator's data from a stored answer if the initiator's account has ended meanwhile (spec#idempotency-erasure).
- * For a day, a request with the same idempotency key gets the stored answer. The mark of an ended account is kept longer than
- * this.
+ * A stored answer is sent again for at most a day. The mark of an ended account is kept longer than a day, so it is always
+ * found here.
  */
 async function withoutEnded(item: AppNotification, { store }: AppContext): Promise<AppNotification> {
   if (!isKiths(item)) return item;

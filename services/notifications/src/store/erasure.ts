@@ -20,7 +20,10 @@ export class Erasure extends EndedUsers {
     return (await this.#documents.range(entries, range, 'initiator')).map(entryOf);
   }
 
-  /** Removes some of a user's own entries, and returns how many. Does not update the feed, because the feed is erased, too. */
+  /**
+   * Removes some of a user's own entries, and returns how many. Does not update the feed's counts, because the feed is erased,
+   * too.
+   */
   removeEntries(user: Owner, limit: number): Promise<number> {
     return this.#documents.clear(entries, { above: feedKey(user), below: endOf(user), limit });
   }

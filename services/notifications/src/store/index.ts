@@ -102,7 +102,7 @@ export class NotificationStore {
     return (await this.#documents.range(entries, { ...places, skip, limit })).map(entryOf);
   }
 
-  /** Entries that follow `after`, up to `upTo`, oldest first. */
+  /** Entries with a sequence above `after` and at most `upTo`, oldest first. */
   async following(owner: Owner, range: { after: number; upTo: number; limit: number }): Promise<Entry[]> {
     const { after, upTo, limit } = range;
     const places = { above: placeOf(owner, upTo + 1), below: placeOf(owner, after) };

@@ -8,8 +8,8 @@ export function feedKey({ projectId, userId }: Owner): string {
 }
 
 /**
- * The key of an entry: its place in the feed, newest first (docs/adr/0006). The number always has the same count of digits, so
- * that keys that are sorted as text have this order.
+ * The key of an entry: its place in the feed, newest first (docs/adr/0006). The number in the key falls as the sequence grows,
+ * and always has the same count of digits. So if keys are sorted as text, the newest entry comes first.
  */
 export function placeOf(owner: Owner, seq: number): string {
   return `${feedKey(owner)}|${String(last - Math.min(seq, last)).padStart(15, '0')}`;
@@ -28,7 +28,7 @@ export function placed(place: string): Owner & { seq: number } {
 
 /** A key that comes after the keys of all entries of a feed. */
 export function endOf(owner: Owner): string {
-  // `}` is the character after `|`.
+  // `}` is the character after `|`, which follows the feed's key in the keys of its entries.
   return `${feedKey(owner)}}`;
 }
 
@@ -38,8 +38,8 @@ export function eventsOf({ projectId, userId }: Owner): { from: string; to: stri
 }
 
 /**
- * The range of a project's feed events that contain a user's id as `initiatorId`. The search may also find an event of an
- * application's notification, if its `metadata` contains the same text.
+ * The range of a project's feed events that contain a user's id as `initiatorId`. The search may also find events of an
+ * application's notifications whose `metadata` contains such a field.
  */
 export function eventsTelling({ projectId, userId }: Owner): { from: string; to: string; telling: string } {
   return {

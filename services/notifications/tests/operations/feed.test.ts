@@ -72,7 +72,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     for (const form of ['/v6', '/v7', '/api/v7', '']) {
       expect((await world.call(listNotifications, id, { form })).json).toHaveProperty('data');
     }
-    // A notification arrives between two pages. It does not move any row to another page.
+    // A notification arrives after the first page was read. It does not move any row to another page.
     await world.publish(world.life(ann, { id }).requested);
     await waitFor(async () => (await world.count(id)) === 8);
     expect((await page(first.next ?? '')).ids).toEqual(ids.slice(3, 6));
@@ -128,7 +128,7 @@ describe.each(handlerEngines())('the operations of a feed (%s)', (engine) => {
     expect(await world.count(id)).toBe(1);
   });
 
-  it('if the request to open a stream is repeated, no other stream is removed for it', async () => {
+  it('if the request to open a stream is repeated, the repetition removes no other stream', async () => {
     const userId = randomUUID();
     const ask = <O extends InternalOperationSpec>(spec: O, body: BodyOf<O>) =>
       askService(world.runtime.bus, spec, body, { requestId: 't', deadline: Date.now() + 10_000 });

@@ -14,10 +14,10 @@ export interface Call {
   userId: string;
   notificationId?: string;
   query?: string;
-  /** The explicit version prefix of the address. */
+  /** The version at the beginning of the address, as the client has written it, for example `/api/v6`. */
   form?: string;
   body?: string;
-  /** How long to wait for the answer. */
+  /** How long to wait for the answer, in ms. */
   timeoutMs?: number;
 }
 

@@ -79,8 +79,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Makes a new user with `count` notifications of an initiator. Returns the id of the user and the ids of the notifications,
-   * newest first.
+   * Makes a new user who gets `count` notifications, all with the same initiator. Returns the id of the user and the ids of the
+   * notifications, newest first.
    */
   async receiver(initiator: PublicUser, count: number): Promise<{ id: string; ids: string[] }> {
     const id = randomUUID();
@@ -98,8 +98,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Waits until everything that was published so far has been handled. With several instances, some events may still be
-   * unhandled.
+   * Waits until everything that was published so far has been handled. This is certain only with one instance: with several,
+   * another instance may still be handling an earlier event.
    */
   async quiet(initiator: PublicUser): Promise<void> {
     const witness = { id: randomUUID() };

@@ -39,7 +39,7 @@ export async function answerBytes(
   if (isHead && !(await isStored(blobs, blobKey(file, variant)))) throw new ApiError('storage/not-found');
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
   const body = await blobs.read(blobKey(file, variant), range);
-  // If there are no bytes, the file was deleted after its record was read.
+  // If there are no bytes, the file was usually deleted after its record was read.
   if (!body) throw new ApiError('storage/not-found');
   return { status, headers: all, body };
 }
@@ -52,8 +52,8 @@ async function isStored(blobs: Blobs, key: string): Promise<boolean> {
 
 function headersOf(file: FileRecord, variant: string | undefined): Record<string, string> {
   const name = variant === undefined ? file.name : `${variant}-${file.name}`;
-  // This service rendered the images itself, so their bytes are always images. Browsers must never show the bytes of other
-  // files as a page of the site.
+  // An image can be shown in the browser, because this service has rendered it itself, so its bytes are certainly an image.
+  // Other files are offered as downloads, because a browser must never show their bytes as a page of this site.
   const disposition = file.image ? 'inline' : 'attachment';
   const modified = modifiedAt(file);
   return {
@@ -61,7 +61,7 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
     'Content-Disposition': `${disposition}; filename="${asciiName(name)}"; filename*=UTF-8''${encoded(name)}`,
     'Content-Security-Policy': "default-src 'none'; sandbox",
     'Cache-Control': 'public, no-cache',
-    // The bytes under a key never change.
+    // The bytes under a key never change, so the tag can be made from the id instead of the content.
     ETag: `"${bytesIdOf(file)}${variant === undefined ? '' : `.${variant}`}"`,
     ...(modified !== undefined && { 'Last-Modified': new Date(modified).toUTCString() }),
     'Accept-Ranges': 'bytes',
@@ -69,9 +69,9 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
 }
 
 /**
- * When the bytes were stored, Unix ms. Undefined for an imported file: its time comes from another backend, and after the file
- * is deleted, other bytes may be imported with the same id and the same time. Only the `ETag` shows that these are other bytes
- * (spec#storage-last-modified).
+ * When the bytes were stored, Unix ms. Undefined for an imported file, because its time comes from another backend: after the
+ * file is deleted, other bytes may be imported with the same id and the same time. Then only the `ETag` shows clients that the
+ * bytes are not the same (spec#storage-last-modified).
  */
 function modifiedAt({ bytesId, createdAt }: FileRecord): number | undefined {
   return bytesId === undefined ? createdAt : undefined;

@@ -7,7 +7,7 @@ const etag = '"a,b"';
 const at = 'Sun, 06 Nov 1994 08:49:37 GMT';
 const before = 'Sun, 06 Nov 1994 08:49:36 GMT';
 const after = 'Sun, 06 Nov 1994 08:49:38 GMT';
-// Dates in headers have only whole seconds.
+// Dates in headers have only whole seconds, so the milliseconds of this time must not matter.
 const modifiedAt = Date.parse(at) + 678;
 
 /**

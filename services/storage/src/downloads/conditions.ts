@@ -4,9 +4,12 @@ import type { ByteRange } from '@kith/store/blobs';
 
 /** The facts about a file that decide whether the conditions of a request are met. */
 export interface Validators {
-  /** The file's strong tag, with its quotes. */
+  /** The file's strong entity tag (`ETag`), with its quotes. */
   etag: string;
-  /** When the file was changed, in Unix ms. Headers hold only whole seconds. Undefined if this is not known. */
+  /**
+   * When the file was changed, in Unix ms; undefined if this is not known. The dates in headers have only whole seconds, so the
+   * milliseconds are ignored.
+   */
   modifiedAt: number | undefined;
   size: number;
 }
@@ -38,9 +41,9 @@ export function wantedOf(
 }
 
 /**
- * Decides which part of a file a request gets. If the request names several ranges, or a range in an unknown unit, it gets the
- * whole file. If the request asks for the last bytes of an empty file, it gets the whole file, too. Such a range is valid, but
- * an answer cannot contain a part of zero bytes (RFC 9110 section 14.1.2).
+ * Decides which part of a file a request gets. If the request names several ranges, or a range in an unknown unit, the answer
+ * is the whole file. If the request asks for the last bytes of an empty file, the answer is the whole file, too. Such a range
+ * is valid, but an answer cannot contain a part of zero bytes (RFC 9110 section 14.1.2).
  */
 function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   const { range } = headers;
@@ -57,7 +60,7 @@ function partOf(headers: IncomingHttpHeaders, of: Validators): Wanted {
   return { kind: 'part', range: { start, end } };
 }
 
-/** Whether a list of tags contains a tag. `*` stands for any tag. */
+/** Whether a list of entity tags contains a tag. `*` stands for any tag. */
 function names(list: string, etag: string, { weakly }: { weakly: boolean }): boolean {
   if (list.trim() === '*') return true;
   const tags = list.match(/(W\/)?"[^"]*"/g) ?? [];

@@ -14,7 +14,7 @@ describe('the folder for images that are being rendered', () => {
     expect(draftFolderIn(folder.path)).toBe(join(folder.path, 'drafts'));
     const own = draftFolderIn(undefined);
     expect(own).toBe(join(tmpdir(), `kith-drafts-${process.geteuid?.()}`));
-    // Only root can run code as another user.
+    // Only root can run code as another user, so this is checked only if root runs the test.
     if (isRoot) expect(asStranger(folder.path, () => draftFolderIn(undefined))).not.toBe(own);
   });
 
@@ -38,7 +38,8 @@ describe('the folder for images that are being rendered', () => {
       await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EACCES'));
       return;
     }
-    // Root may write to every folder. So for root, the test makes a file in the folder's place.
+    // Root may write to every folder. So if root runs this test, the test makes a file at the folder's path, which cannot be
+    // used as a folder.
     await writeFile(path, 'not a folder');
     await expect(makeDraftFolder(path)).rejects.toThrow(refusal('EEXIST'));
   });

@@ -6,8 +6,8 @@ import { StartError } from '@kith/base';
 
 /**
  * The folder that holds images while they are read and rendered. Without a data folder, each user of the machine has a separate
- * draft folder, because users cannot write to each other's folders. All processes of a user share the folder. So files that a
- * dead process has left are removed by another process.
+ * draft folder, because users cannot write to each other's folders. All processes of a user share the folder, so another
+ * process can remove the files that a dead process has left.
  */
 export function draftFolderIn(dataFolder: string | undefined): string {
   return dataFolder ? join(dataFolder, 'drafts') : join(tmpdir(), `kith-drafts-${process.geteuid?.() ?? ''}`);

@@ -8,8 +8,8 @@ export class Places {
   }
 
   /**
-   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. Work that has already begun is not stopped by
-   * this, and occupies its place until it ends.
+   * Runs `work` once a place is free. Rejects as soon as the signal is aborted. Work that has already begun goes on
+   * nevertheless, and its place stays occupied until the work ends.
    */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal);

@@ -8,7 +8,7 @@ import { Renderer } from './renderer.ts';
 it('returns different errors if an image takes too long and if the deadline comes first', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-renderer-'));
   const path = join(folder.path, 'sent');
-  // sharp counts whole seconds. So the image has to take longer than one second.
+  // sharp measures its timeout in whole seconds. So rendering this image has to take longer than one second.
   await writeFile(path, filmOf({ width: 1920, height: 1080, frames: 45 }));
   const renderer = new Renderer({ longestMs: 1 });
   const render = (deadline: number) =>

@@ -16,7 +16,7 @@ export interface RenderRequest {
   /** The folder for the rendered files. */
   folder: string;
   signal: AbortSignal;
-  /** The time after which the rendered images are no longer needed, Unix ms. */
+  /** The time at which rendering has to end, because after it the rendered images are no longer needed, Unix ms. */
   deadline: number;
 }
 
@@ -30,7 +30,7 @@ export interface Rendered {
 
 /**
  * The maximum number of pixels of an image, all frames taken together (spec#storage-invalid-image). If a pixel takes more than
- * four bytes, fewer pixels are allowed.
+ * four bytes, correspondingly fewer pixels are allowed, so that the memory for an image stays limited.
  */
 export const maxPixels = 100_000_000;
 const bytesAPixel = 4;
@@ -62,8 +62,8 @@ export class Renderer {
    * larger than the image. Throws `storage/invalid-image` if the image cannot be read or takes too long to render. Throws
    * `gateway/unavailable` if the deadline comes first because the image had to wait for other images.
    *
-   * Rejects as soon as the signal is aborted. After this, no further size is begun. But the size that is being rendered is
-   * completed, because sharp can stop only at its timeout, and while it encodes AVIF, not even then.
+   * Rejects as soon as the signal is aborted. Then no further size is begun. But the size that is just being rendered is
+   * usually completed: sharp can be stopped only by its timeout, and while it encodes AVIF, not even by this.
    */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
     const { signal, deadline } = request;
@@ -93,8 +93,8 @@ async function renderAll(request: RenderRequest, end: number) {
 }
 
 /**
- * Reads only the beginning of an image's file. Refuses an image that does not have the recognised format, or that would take
- * too much memory.
+ * Checks an image before it is decoded: reads only the metadata at the beginning of its file. Refuses an image that does not
+ * have the recognised format, or that would take too much memory.
  */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
@@ -121,7 +121,7 @@ async function renderOne(
     edge === undefined
       ? upright
       : upright.resize({ width: edge, height: edge, fit: 'inside', withoutEnlargement: true });
-  // sharp accepts only whole seconds, and takes 0 as no timeout.
+  // sharp accepts only whole seconds, and 0 would mean that there is no timeout. So the time is rounded up, to at least 1.
   const seconds = Math.max(1, Math.ceil((end - Date.now()) / 1000));
   const made = await encode(sized, request).timeout({ seconds }).toFile(path);
   const { size } = await stat(path);
@@ -147,7 +147,8 @@ function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
     case 'webp':
       return image.webp({ quality });
     case 'gif':
-      // A resized frame needs a new palette. With the default effort of 7, sharp needs eight times as long to find the palette.
+      // Each resized frame needs a new palette of colours. With sharp's default effort of 7 instead of 3, finding the palette
+      // would take eight times as long.
       return image.gif({ effort: 3 });
     case 'avif':
       // With more effort, encoding would take many times as long, and the result would be only a little better.

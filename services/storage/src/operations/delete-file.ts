@@ -8,7 +8,7 @@ import { type FileRecord, ownerOf } from '../file.ts';
 import type { Account, Claim } from '../store/index.ts';
 
 /**
- * Deletes one of the caller's files. After this, nobody finds the file any more. Its bytes are removed later
+ * Deletes one of the caller's files. Afterwards, nobody can find the file any more. Its bytes are removed later
  * (spec#storage-delete).
  */
 export const deleteFile = handler(spec, async (request, app: AppContext) => {
@@ -23,7 +23,8 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
       const file = await app.store.made(account, request.params.fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
-      // If the account contains no files, the user was deleted, and only the rows of the files are not removed yet.
+      // The account can contain no files although a row was found. Then the user's account was emptied because the user was
+      // deleted, and the rows are just being removed.
       if (account.doc.files === 0) throw new ApiError('storage/not-found');
       claim = await claimToRelease(app, account, file);
       return app.store.delete(account, file);
@@ -38,11 +39,11 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
 });
 
 /**
- * Returns the claim on the id of an imported file, if it may be released when the file is deleted. After the release, another
- * user can use the id. If the owner has an upload in progress, the claim has to stay, because this upload may be an import of
- * the same file. The claim is read after the account, and before the account is changed. So if an upload begins meanwhile,
- * there are two cases: the change of the account fails, or the upload renews the claim after it was read here. A renewed claim
- * is not released.
+ * Returns the claim on the id of an imported file, if the claim may be released when the file is deleted. As soon as the claim
+ * is released, another user can use the id. If the owner has an upload in progress, the claim has to stay, because this upload
+ * may be an import of the same file. The claim is read after the account, and before the account is changed. So if an upload
+ * begins meanwhile, one of two things happens: the change of the account fails, or the upload renews the claim after the claim
+ * was read here. A claim that was renewed after it was read is not released.
  */
 async function claimToRelease(
   { store }: AppContext,

@@ -15,20 +15,20 @@ import { IdTaken, type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
-/** How long the service waits for the answer of identity, which finds the user of a row, in ms. */
+/** How long to wait for the answer of the identity service, which is asked for the user that a row names, in ms. */
 const askMs = 5_000;
 
 const reasons: Partial<Record<ErrorCode, ImportReason>> = {
   'storage/invalid-image': 'invalid-image',
   'storage/quota-exceeded': 'quota-exceeded',
-  // This code means that the user's account has ended.
+  // An upload throws this code if the user's account has ended.
   'auth/unauthorized': 'deleted',
 };
 
 /**
  * Imports a user's file, with the time of its original upload. Publishes no event (docs/adr/0018). If the file exists already,
- * the row changes nothing. If its values differ from those of the existing file, its outcome is `conflict`. The bytes of images
- * are not compared, because images are not stored in the form in which they are sent.
+ * the row changes nothing. If the values of the row differ from those of the existing file, the row is rejected with the reason
+ * `conflict`. The bytes of images are not compared, because an image is rendered anew before it is stored.
  */
 export const importFile = uploadHandler(spec, async (request, app: AppContext): Promise<ImportResult> => {
   const { projectId } = request.params;
@@ -88,7 +88,8 @@ async function comparison(
         throw new Error('The file was deleted meanwhile.');
       return false;
     }
-    // Ends the reading when the signal is aborted. Otherwise, a store that does not answer would block the import forever.
+    // When the signal is aborted, stops reading the stored bytes. Otherwise, a store of bytes that does not answer would block
+    // the import forever.
     if (stored instanceof Readable) addAbortSignal(signal, stored);
     return (await digestOf(stored)).digest === sent.digest;
   };
@@ -130,7 +131,8 @@ interface Digest {
 }
 
 /**
- * Computes the digest of the bytes. Reads all bytes, because their sender reads the answer only after it has sent everything.
+ * Computes the digest of the bytes. Reads all bytes even if the result is already clear, because the sender of the bytes reads
+ * the answer only after it has sent everything.
  */
 async function digestOf(bytes: AsyncIterable<Uint8Array>): Promise<Digest> {
   const hash = createHash('sha256');

@@ -1,3 +1,3 @@
-// Every operation of the service, by its short name. Operations whose bytes go over HTTP are in `streams.ts`.
+// Every operation of the service, by its short name. The operations that take uploads or return bytes are in `streams.ts`.
 export { deleteFile as 'delete-file' } from './delete-file.ts';
 export { listFiles as 'list-files' } from './list-files.ts';

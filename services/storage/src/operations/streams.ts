@@ -1,4 +1,4 @@
-// The operations whose bytes go over HTTP, by their short names.
+// The operations that take uploads or return bytes, by their short names. Their bytes are sent over HTTP and not over the bus.
 export { createFile as 'create-file' } from './create-file.ts';
 export { createImage as 'create-image' } from './create-image.ts';
 export { getFile as 'get-file' } from './get-file.ts';

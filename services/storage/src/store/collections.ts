@@ -26,7 +26,7 @@ export interface StoredAccount {
   loose: Loose[];
 }
 
-/** A file as it is stored. Its key, which is its place, contains the other fields. */
+/** A file as it is stored. The fields that are left out here are in the row's key (`filePlace`). */
 export type StoredFileRow = Omit<FileRecord, 'id' | 'projectId' | 'userId' | 'createdAt'>;
 
 const whole = z.int().nonnegative();
@@ -93,9 +93,9 @@ export interface StoredClaim {
 }
 
 /**
- * Says which user may use the id of an imported file while the file is being made. The key is `<project>|<file>`. These ids
- * come from another backend, so two imports at the same time may give files of two users the same id. The accounts of the users
- * cannot prevent this, because each shows only the files of one user.
+ * Each claim says which user may use the id of an imported file while the file is being stored. The key is `<project>|<file>`.
+ * These ids come from another backend, so two imports at the same time may give files of two users the same id. The users'
+ * accounts cannot prevent this, because the account of one user does not contain the files of the other.
  */
 export const claims = collection<StoredClaim>({
   name: 'claims',

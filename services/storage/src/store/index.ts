@@ -42,8 +42,8 @@ const atOnce = 500;
 
 /**
  * The store of the records of files. Every change of a user's files also changes one document, the user's account. The account
- * says how much the user has stored, and for which bytes there is no file. So every file has all its bytes, and bytes without a
- * file can be found (docs/adr/0045).
+ * says how much the user has stored, and for which bytes there is no file. So the bytes of every file are complete, and bytes
+ * without a file can be found and removed (docs/adr/0045).
  */
 export class FileStore {
   readonly outbox: Outbox;
@@ -79,7 +79,8 @@ export class FileStore {
   }
 
   /**
-   * Finds a file by its id, as `find` does, but first completes the last change of the account, so that its result is included.
+   * Finds a file by its id, as `find` does, but first completes the last change of the account. So a file that was just stored
+   * is found, and a file that was just deleted is not.
    */
   async made({ owner, stored }: Account, id: string): Promise<FileRecord | undefined> {
     if (stored) await this.#documents.settle(accounts, stored);
@@ -105,8 +106,8 @@ export class FileStore {
   }
 
   /**
-   * Stores a note that bytes of a file will be stored. If the file does not exist at the time `due`, the bytes are removed.
-   * Returns `false` if another change came first.
+   * Stores a note that bytes will be stored under the id `fileId`. If there is no file with these bytes at the time `due`, the
+   * bytes are removed. Returns `false` if another change came first.
    */
   begin(account: Account, fileId: string, due: number): Promise<boolean> {
     const { doc } = account;
@@ -134,8 +135,9 @@ export class FileStore {
   }
 
   /**
-   * Claims the id of an imported file for its owner, until `until` (Unix ms). After this time, either the file exists and
-   * prevents other users from using its id, or the upload has failed. Returns `false` if another user has claimed the id.
+   * Claims the id of an imported file for its owner, until `until` (Unix ms). By then, either the file exists, and its
+   * existence prevents other users from using the id, or the upload has failed. Returns `false` if another user has claimed the
+   * id.
    */
   async claim({ projectId, userId }: Owner, fileId: string, until: number): Promise<boolean> {
     const id = claimId({ projectId, id: fileId });
@@ -155,12 +157,17 @@ export class FileStore {
     return claim?.doc.userId === file.userId ? claim : undefined;
   }
 
-  /** Erases a claim before it expires. Does nothing if the claim has changed since it was read. */
+  /**
+   * Erases a claim immediately, instead of waiting until it expires. Does nothing if the claim has changed since it was read.
+   */
   async release(claim: Claim): Promise<void> {
     await this.#documents.erase(claims, claim);
   }
 
-  /** Deletes a file and notes that its bytes must be removed immediately. Returns `false` if another change came first. */
+  /**
+   * Deletes a file, and notes in the account that the file's bytes must be removed immediately. Returns `false` if another
+   * change came first.
+   */
   delete(account: Account, file: FileRecord): Promise<boolean> {
     const { doc } = account;
     const after: StoredAccount = {
@@ -192,7 +199,8 @@ export class FileStore {
    */
   async giveUp(account: Account, fileIds: ReadonlySet<string>): Promise<boolean> {
     const { doc } = account;
-    // If there is no such note, the account may be gone. Nothing is stored, so that a missing account is not created again.
+    // If no note says that these bytes may still become a file, nothing has to be changed. The account may even be gone, and
+    // must then not be created again.
     if (!doc.loose.some(({ fileId, isDead }) => fileIds.has(fileId) && !isDead)) return true;
     const loose = doc.loose.map(
       (one): Loose => (fileIds.has(one.fileId) ? { fileId: one.fileId, due: 0, isDead: true } : one),
@@ -245,7 +253,7 @@ export class FileStore {
     }
   }
 
-  /** Erases what is left of a deleted project. Returns `false` while its users still have accounts or files. */
+  /** Erases what is left of a deleted project. Returns `false` while there are still accounts, files or claims of its users. */
   eraseProject(projectId: string): Promise<boolean> {
     return eraseProject(this.#documents, projectId, {
       awaited: [accounts, files, claims],

@@ -18,8 +18,8 @@ export function usageId(projectId: string): string {
 }
 
 /**
- * A file's key. The owner's files are listed in the order of their keys, so the key is also the file's place in this list. The
- * oldest file comes first (docs/adr/0006).
+ * A file's key. It is also the file's place in the list of the owner's files: if the files are sorted by their keys, the oldest
+ * file comes first (docs/adr/0006).
  */
 export function filePlace(file: Owner & { id: string; createdAt: number }): string {
   return `${accountId(file)}|${positionOf(file)}`;
@@ -41,7 +41,10 @@ export function isPosition(text: string): boolean {
   return /^\d{15}\|[0-9a-f-]{36}$/.test(text);
 }
 
-/** The range of keys that contains all files of an owner. `}` is the character after `|`. */
+/**
+ * The range of keys that contains all files of an owner: `}` is the character after `|`, which follows the owner's key in the
+ * keys of the files.
+ */
 export function fileRange(owner: Owner): { above: string; below: string } {
   return { above: `${accountId(owner)}|`, below: `${accountId(owner)}}` };
 }

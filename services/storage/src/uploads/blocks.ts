@@ -34,7 +34,8 @@ export class Blocks implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Whether there are complete blocks that the reader has not taken yet. Further pieces can still be pushed, and none is lost.
+   * Whether there are complete blocks that the reader has not taken yet. Even then, further pieces can be pushed, and none is
+   * lost.
    */
   get isFull(): boolean {
     return this.#ready.length > 0;
@@ -59,7 +60,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#hand();
   }
 
-  /** Makes the reader get this error. Bytes that the reader has not read yet are dropped. */
+  /** Makes the reading of the bytes throw this error. Bytes that the reader has not read yet are dropped. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     clearTimeout(this.#late);
@@ -88,7 +89,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
         this.#wake = undefined;
       }
     } finally {
-      // A reader that stops early may still be using its block. So the memory of this block is not reused.
+      // A reader that stops early may still be using its last block. So the memory of this block is not given back to the pool.
       this.fail(new Error('Nobody reads these bytes any more.'));
     }
   }

@@ -11,7 +11,7 @@ import { type FormFile, readForm } from './form.ts';
 const mebibyte = 1024 * 1024;
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Reads a file as slowly as a slow store would. Finishes each chunk before it asks for the next chunk. */
+/** Reads a file as slowly as a slow store would. The reader no longer needs a chunk when it asks for the next chunk. */
 async function readSlowly({ bytes }: FormFile): Promise<string> {
   const digest = createHash('sha256');
   for await (const chunk of bytes) {
@@ -35,7 +35,8 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-// These lengths are chosen because a block has one mebibyte, and an incoming piece has 64 KiB.
+// A block has one mebibyte, and an incoming piece has 64 KiB. So these lengths are just below, at and above the limits of
+// blocks and pieces.
 it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
   'reads a file of %i bytes completely with a slow reader, and the fields before and after the file',
   async (size) => {

@@ -17,8 +17,8 @@ export interface FormFile {
 }
 
 /**
- * The other parts of a form. If another part is sent as a file, its value here is null. If the contract has a field with the
- * name of this part, the check of the field refuses null.
+ * The other parts of a form. If another part is sent as a file, its value here is null. If this part has the name of a field of
+ * the contract, it is refused later, because no such field may be null.
  */
 export type FormFields = Record<string, string | null>;
 
@@ -39,12 +39,15 @@ export async function readForm<T>(
   const parser = parserOf(request);
   const parsed = new Promise<void>((resolve, reject) => {
     let received = 0;
-    /** How many bytes of the file have come so far. */
+    /** How many bytes of the file have arrived so far. */
     let size = 0;
     /** The piece that is being parsed, and how many of its bytes have been copied. */
     let piece: Buffer | undefined;
     let copied = 0;
-    /** Whether the parser is inside the file and has passed on all bytes that it has got. */
+    /**
+     * Whether the parser is inside the file, and has already passed on all bytes that it was given. Then the next piece need
+     * not go through the parser.
+     */
     let isWithin = false;
     let isRefused = false;
     const flow = () => {
@@ -66,7 +69,8 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // If fewer bytes were copied than were read, the parser has not passed on all bytes yet, or not all belong to the file.
+        // If fewer bytes were copied than the piece contains, the parser has not passed on all of them yet, or not all of them
+        // belong to the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
@@ -121,7 +125,7 @@ export async function readForm<T>(
   try {
     await parsed;
   } catch (error) {
-    // Waits until `take` has ended, so that nothing is stored any more when this function throws.
+    // Waits until `take` has ended, so that no more bytes are stored after this function has thrown.
     await taking?.catch(() => undefined);
     throw error;
   }
@@ -147,8 +151,8 @@ function parserOf(request: IncomingMessage): busboy.Busboy {
 const delimiter = Buffer.from('\r\n--');
 
 /**
- * Whether a piece may contain a boundary or the beginning of a boundary. Most pieces do not, and this check is faster than the
- * search of the parser.
+ * Whether a piece may contain a boundary or the beginning of a boundary. Most pieces do not. They are not given to the parser,
+ * because this check is faster than the parser's own search.
  */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
@@ -169,7 +173,8 @@ const longestName = 255;
  * direction of text.
  */
 function nameOf(filename: string): string {
-  // Browsers encode these three characters in this way (WHATWG HTML, multipart/form-data).
+  // In a file name, browsers send a quotation mark, a line feed and a carriage return as `%22`, `%0A` and `%0D` (WHATWG HTML,
+  // multipart/form-data).
   const said = filename.replaceAll(/%(22|0A|0D)/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );

@@ -21,7 +21,10 @@ const formats: Readonly<Record<string, ImageFormat>> = {
   'image/avif': 'avif',
 };
 
-/** The last part of the time until the answer, in ms. It is reserved for storing the rendered images. */
+/**
+ * How much of the time until the answer is reserved for storing the rendered images, in ms. Rendering has to end this long
+ * before the answer.
+ */
 const storeMs = 10_000;
 
 interface Sent {
@@ -59,8 +62,8 @@ export function imageReceiver(
         }
         format ??= await formatOf(Buffer.concat(head));
       }
-      // Opens the file before any bytes are read. A stream would open it only later, when the form may have failed and the
-      // folder may be removed.
+      // Opens the file before any bytes are read. A write stream would open the file later, when the form may already have
+      // failed and the folder may already be removed.
       const sent = await open(path, 'wx', 0o600);
       try {
         await sent.writeFile(recognised(), { signal: receipt.signal });
@@ -83,8 +86,8 @@ export function imageReceiver(
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
         const bytes = createReadStream(one.path);
-        // Without a listener, an error of the stream before it is read would end the process. Reading the stream throws the
-        // error later.
+        // If the stream fails before it is read, and no listener for errors is set, the process would end. With this listener,
+        // the error is thrown when the stream is read.
         bytes.on('error', () => undefined);
         try {
           const size = await storeBytes(blobs, key, bytes, receipt);
@@ -109,7 +112,7 @@ export function imageReceiver(
       return draft;
     },
     async release(receipt) {
-      // Tries several times: after the signal was aborted, an image may still be rendered into the folder.
+      // Tries several times: even after the signal was aborted, sharp may still write a rendered image into the folder.
       await rm(folderOf(receipt), { recursive: true, force: true, maxRetries: 3 });
     },
   };
@@ -128,8 +131,8 @@ async function formatOf(head: Buffer): Promise<ImageFormat> {
 }
 
 /**
- * Whether the first box of a file lists the brand `avif` (ISO/IEC 14496-12 section 4.3). The library file-type looks only at
- * the first brand, but `avif` may be a later one.
+ * Whether the first box of a file lists the brand `avif` (ISO/IEC 14496-12 section 4.3). This check is needed because the
+ * library file-type looks only at the first brand, but `avif` may be a later brand.
  */
 function isAvif(head: Buffer): boolean {
   if (head.toString('latin1', 4, 8) !== 'ftyp') return false;

@@ -8,20 +8,23 @@ import type { AppContext, Quotas } from '../app.ts';
 import { bytesIdOf, type FileRecord, filePrefix, type Owner } from '../file.ts';
 import { type FormFields, type FormFile, readForm } from './form.ts';
 
-/** The parts of a request that an upload needs. */
+/** The fields of a request that an upload needs. */
 export type UploadRequest = Pick<HttpRequest<OperationSpec>, 'incoming' | 'signal' | 'storageMib' | 'log'>;
 
 /** Handles an uploaded form: first its file, while the form is still coming in, and then the whole form. */
 export interface Receiver<T> {
   /** Stores the file's bytes, or keeps the bytes until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
-  /** Makes the file's record, at the latest at `answerBy` (Unix ms). When this resolves, all bytes of the file are stored. */
+  /**
+   * Stores all bytes of the file that are not stored yet, and then resolves with the data for the file's record, at the latest
+   * at `answerBy` (Unix ms).
+   */
   finish(taken: T, fields: FormFields, of: Receipt & { answerBy: number }): Promise<Draft>;
-  /** Removes bytes that `take` has kept outside of the store. */
+  /** Removes the temporary files in which `take` has kept bytes. */
   release?(of: Receipt): Promise<void>;
 }
 
-/** Who will own the uploaded file, and how it is received. */
+/** Who will own the uploaded file, and how the file is received. */
 export interface Intent extends Owner {
   receiver: Receiver<unknown>;
   /** Only for an imported file: its id and its upload time in the backend that it comes from. */
@@ -36,11 +39,14 @@ export interface Receipt extends Intent {
    * Aborted when the request ends, when the note of the upload cannot be stored, or when the upload is not finished in time.
    */
   signal: AbortSignal;
-  /** Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store. */
+  /**
+   * Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store: if this process
+   * died, nothing would say that complete bytes without a file are there.
+   */
   noted: Promise<void>;
   /**
-   * Throws `storage/quota-exceeded` if there is no room for this many bytes. How much room there is becomes known when the note
-   * of the upload is stored. Until then, this method does not throw.
+   * Throws `storage/quota-exceeded` if there is no room for this many bytes. It is known only after the note of the upload is
+   * stored how much room there is. Before that, this method never throws.
    */
   checkRoom(bytes: number): void;
 }
@@ -51,7 +57,10 @@ export interface Receipt extends Intent {
  */
 export type IntentOf = (file: FormFile, before: FormFields) => Promise<Intent | undefined>;
 
-/** Thrown if the id of an imported file belongs to another user. Nothing of the import is stored. */
+/**
+ * Thrown if the id of an imported file already belongs to a file of another user, or is claimed by another user. Nothing of the
+ * import is stored.
+ */
 export class IdTaken extends Error {
   override name = 'IdTaken';
 }
@@ -59,13 +68,13 @@ export class IdTaken extends Error {
 const mebibyte = 1024 * 1024;
 /**
  * The maximum time for which a change of an account waits for its turn and is tried, in ms. The deadline of the request cannot
- * be used for this: there is none, because an upload may take any time as long as the client keeps sending. After the last
- * byte, the gateway waits twice this time for the answer.
+ * be used for this: there is none, because an upload may take any time as long as the client keeps sending. After the client
+ * has sent the last byte, the gateway waits twice as long as this for the answer.
  */
 const changeMs = 30_000;
 /**
- * How long the service waits for further events of new files before it publishes them together, in ms. Several events together
- * take only as many database queries as one event.
+ * After a new file, how long the service waits for further new files before it publishes the events of all of them together, in
+ * ms. Publishing several events together takes only as many database queries as publishing one event.
  */
 const gatherMs = 200;
 
@@ -73,11 +82,11 @@ export type Draft = Pick<FileRecord, 'original' | 'bytes' | 'contentType' | 'nam
 
 /**
  * Receives a file. Before the file's bytes are complete in the store, a note is stored, which says that there may be bytes
- * under the upload's id. If a process dies before this, the bytes are incomplete, and the store of bytes removes them by
- * itself. One write stores the file's record and removes the note. So if a process dies later, there is either the complete
- * file or a note of the bytes that have to be removed (docs/adr/0045). `intent` may be a function, which gets the file and the
- * fields that came before the file. If this function resolves to `undefined`, nothing is stored. In this case, the function has
- * to read the bytes of the file itself before it resolves.
+ * under the upload's id. If the process dies before the note is stored, the bytes are incomplete, and the store of bytes
+ * removes incomplete bytes by itself. One write stores the file's record and removes the note. So if a process dies later,
+ * there is either the complete file or a note of the bytes that have to be removed (docs/adr/0045). `intent` may be a function,
+ * which gets the file and the fields that came before the file. If this function resolves to `undefined`, nothing is stored. In
+ * this case, the function has to read the bytes of the file itself before it resolves.
  */
 export async function receive(
   request: UploadRequest,
@@ -115,7 +124,8 @@ export async function receive(
   } catch (error) {
     if (!receipt) throw error;
     const given = receipt;
-    // If the signal was aborted, streams and files throw errors of their own. The reason of the signal is the real cause.
+    // When the signal is aborted, streams and files throw errors of their own. But the real cause is the reason with which the
+    // signal was aborted.
     const cause = given.refused.signal.aborted ? given.refused.signal.reason : error;
     const isNoted = await given.noted.then(
       () => true,
@@ -124,8 +134,8 @@ export async function receive(
     if (!given.mayBeNoted) throw cause;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // Another process removes the bytes, because the upload was too slow or the account has ended. This may also be the reason
-    // why the upload has failed.
+    // If the upload was too slow, or the user's account has ended, another process removes the bytes. Then the upload has
+    // probably failed for this reason, so the client gets this reason.
     if (Date.now() >= given.due || (isNoted && left.isOthers))
       throw new ApiError('request/timeout', { cause });
     throw cause;
@@ -137,7 +147,7 @@ export async function receive(
 interface NotedReceipt extends Receipt {
   /** The time from which other processes may remove the upload's bytes, Unix ms. */
   due: number;
-  /** Whether the note may be stored. */
+  /** Whether the note may already be stored: from the moment when the service begins to write it. */
   mayBeNoted: boolean;
   /**
    * Aborted, with the error as the reason, when the note of the upload cannot be stored, or when the upload is not finished in
@@ -169,8 +179,8 @@ function noteUpload(
       if (bytes > room) throw new ApiError('storage/quota-exceeded');
     },
   };
-  // `apart` stores the note now, without the row for the audit log, because there is no file yet. The row is stored later,
-  // together with the file's record.
+  // `apart` stores the note without the request's row of the audit log: this row reports a success, and there is no file yet.
+  // The row is stored later, together with the file's record.
   receipt.noted = apart(() => begin(app, receipt, quotas)).then((left) => {
     room = left;
   });
@@ -185,7 +195,7 @@ function noteUpload(
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
   const owner = { projectId, userId };
-  // The user's erasure mark and the project's bytes are read at the same time as the account.
+  // To save time, the user's erasure mark and the project's bytes are read at the same time as the account.
   const read = Promise.all([store.erased.has(owner), store.projectBytes(projectId)]);
   read.catch(() => undefined);
   let room = 0;
@@ -205,7 +215,7 @@ function wanted(signal?: AbortSignal, answerBy = Number.POSITIVE_INFINITY): Want
   return { deadline: Math.min(Date.now() + changeMs, answerBy), signal };
 }
 
-/** Makes the file's record. If this takes too long, aborts the upload's signal with `gateway/unavailable`. */
+/** Makes the file's record. If the record is not made by `answerBy`, aborts the upload's signal with `gateway/unavailable`. */
 async function finish(
   receipt: NotedReceipt,
   { taken, fields, answerBy }: { taken: unknown; fields: FormFields; answerBy: number },
@@ -228,17 +238,19 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Changes of one account wait for each other. The project's bytes are read during this wait, so that no other upload waits
-  // for the read. Because of this, uploads that end at the same time may together exceed the project's quota.
+  // Changes of one account wait for each other. The project's bytes are read while this change waits for its turn, so that the
+  // read does not make other changes of the account wait longer. Because the number may be outdated by then, uploads that end
+  // at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
-  // The account prevents only that this user's uploads use the same id. The claim prevents that another user's upload uses it.
+  // The check in the account only prevents that two uploads of this user use the same id. The claim prevents that an upload of
+  // another user uses the id.
   if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
   const made: AccountChange = async (account) => {
     const { doc } = account;
     const projectBytes = await read;
-    // If there is no note any more, the upload took too long, or the account has ended. In both cases, another process removes
-    // the upload's bytes.
+    // If the account contains no note of this upload any more, the upload took too long, or the user's account has ended. In
+    // both cases, another process removes the upload's bytes.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');
     if (projectBytes + draft.bytes > quotas.projectBytes) throw new ApiError('storage/quota-exceeded');
@@ -268,9 +280,10 @@ function claimEnd(due: number): number {
 }
 
 /**
- * Removes the stored bytes of a failed upload. First marks the upload as given up, so that no other change can still make a
- * file from it. If the file exists already, returns the file. `isOthers` is true if another process removes the bytes. If a
- * step fails here, the note of the upload stays, and the remover finds the bytes later by this note.
+ * Removes the stored bytes of a failed upload. First marks the upload as given up, so that a change which is still running
+ * cannot make a file from it. If the upload has become a file nevertheless, returns the file. `isOthers` is true if another
+ * process removes the bytes. If a step fails here, the note of the upload stays in the account, so the remover removes the
+ * bytes later.
  */
 async function abandon(
   app: AppContext,

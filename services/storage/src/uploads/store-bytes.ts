@@ -6,7 +6,7 @@ export interface StoreOptions {
   signal: AbortSignal;
   /** Called with the first bytes. These are at least `headBytes` bytes, or all bytes of a smaller file. */
   onHead?: (head: Uint8Array) => void;
-  /** Called with the number of bytes that have come so far. If this throws, the upload ends. */
+  /** Called with the number of bytes that have arrived so far. If this throws, the upload ends. */
   onSize?: (size: number) => void;
 }
 

@@ -27,7 +27,7 @@ export interface DyingAct {
   size?: number;
   /** Prepares what has to exist before the act. */
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
-  /** Does the same again with the service that is started after the death. */
+  /** Does the same as the dying process once more, with the service that is started after the death. */
   again?(world: World, owner: Owner): Promise<void>;
   /** Checks the stored data at the end, while a service runs. */
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
@@ -102,8 +102,8 @@ export function expectCounted({ files, bytes, projectBytes, rows }: Held): void 
 }
 
 /**
- * Returns the events so far. First it uploads one more file. When the event of this file has arrived, all earlier events have
- * arrived, too.
+ * Returns the events that the service has published so far. First it uploads one more file. When the event of this file has
+ * arrived, all earlier events have arrived, too.
  */
 export async function toldSoFar(world: World, owner: Owner): Promise<string[]> {
   const last = await world.file(owner, Buffer.from('the last'));

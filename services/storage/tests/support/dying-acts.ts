@@ -38,7 +38,7 @@ export const deletion: DyingAct = {
   },
 };
 
-/** Removes the bytes of an upload whose process has died. The note of the upload is not yet marked as given up. */
+/** Removes the bytes that an unfinished upload has left. At the beginning, the note of the upload is not marked as given up. */
 export const removal: DyingAct = {
   act: 'remove',
   async prepare({ place }, owner) {

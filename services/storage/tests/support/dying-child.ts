@@ -23,7 +23,7 @@ export interface DyingWork extends Owner {
   blobs: BlobsConfig;
   draftFolder: string;
   act: 'file' | 'image' | 'delete' | 'remove' | 'erase';
-  /** How many zero bytes to upload. */
+  /** How many bytes to upload. All of them are zero. */
   size?: number;
   /** The file to delete. */
   fileId?: string;

@@ -14,12 +14,15 @@ export interface Held {
   files: number;
   bytes: number;
   loose: readonly Loose[];
-  /** The number of bytes in the project's usage. */
+  /** How many bytes the project has stored, according to its counter. */
   projectBytes: number;
   rows: readonly FileRecord[];
   /** All keys in the store of bytes, of any user, sorted. */
   keys: readonly string[];
-  /** How many files are incomplete in the store of bytes, plus how many drafts of images there are. */
+  /**
+   * The number of incomplete files in the store of bytes, plus the number of images that are being received or rendered in the
+   * draft folder.
+   */
   unfinished: number;
 }
 

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { text, time } from './stored.ts';
 
 /**
- * A row of the audit log as it is stored. If the account `user` is erased, the row loses everything that identifies this user.
+ * A row of the audit log as it is stored. `user` is the id of the user whom the row is about. If this user is erased,
+ * everything in the row that identifies the user is replaced.
  */
 export type StoredAudit = Omit<AuditRow, 'id' | 'at'> & { at: number; user: string | null };
 

@@ -4,7 +4,10 @@ import { z } from 'zod';
 import { nameKey, projectIn } from '../keys-of.ts';
 import { text, time } from './stored.ts';
 
-/** A mail to a user and what its token is for. The mail may already be sent, or may still be waiting (docs/adr/0051). */
+/**
+ * A mail to a user, and the hash of the token in the mail. The mail may already be sent, or may still be waiting
+ * (docs/adr/0051).
+ */
 export interface StoredMailing {
   kind: MailKind;
   address: string;
@@ -40,7 +43,7 @@ export const mailings = collection<StoredMailing>({
   indexes: {
     waiting: { key: ({ waiting }, id) => (waiting === null ? null : `${timeKey(waiting.dueAt)}|${id}`) },
     token: { key: ({ token }, id) => (token === null ? null : `${projectIn(id)}|${token.hash}`) },
-    // Finds the user who may still take back an old address.
+    // Finds the user who had an address before, and may still take it back.
     kept: {
       key: ({ kind, address }, id) => (kind === 'emailChanged' ? nameKey(projectIn(id), address) : null),
     },

@@ -6,8 +6,8 @@ import { type AsStored, text, time } from './stored.ts';
 
 /**
  * `publicProfiles`: whether strangers see profiles at all. `wholeProfiles`: whether strangers see whole profiles. Strangers who
- * see profiles, but not whole profiles, see cards. Older versions do not know cards. They have stored only `publicProfiles`,
- * with `true` as the default.
+ * see profiles, but not whole profiles, see only the fields of a card. Older versions of Kith do not know cards. They have
+ * stored only `publicProfiles`, with `true` as the default, so strangers see cards in the projects of these versions.
  */
 export type StoredProject = Omit<AsStored<Project, 'id'>, 'publicProfiles'> & {
   publicProfiles: boolean;

@@ -7,7 +7,9 @@ import { type AsStored, text, time } from './stored.ts';
 
 export type StoredSession = AsStored<Session, 'sid' | 'projectId' | 'userId'>;
 
-/** Sessions, keyed by `sessionKey`. This key consists of the user and the place in the user's list. */
+/**
+ * Sessions, keyed by `sessionKey`. This key consists of the user and the session's place in the list of the user's sessions.
+ */
 export const sessions = collection<StoredSession>({
   name: 'sessions',
   kind: 'target',
@@ -74,9 +76,10 @@ export const factorNotices = collection<{ at: number }>({
 });
 
 /**
- * Failed attempts to sign in, keyed by `addressPlace`, and clients that accounts know, keyed by `clientPlace`. An
- * `addressPlace` contains only a part of a keyed hash of the address. So there are at most 2^24 such keys, no matter how many
- * addresses are tried. Wrong second factors, and clients that have passed a factor, are keyed by `factorPlace`.
+ * Failed attempts of strangers to sign in, keyed by `addressPlace`, and the clients that accounts know, with their failed
+ * attempts, keyed by `clientPlace`. An `addressPlace` contains only a part of a keyed hash of the address. So there are at most
+ * 2^24 such keys, no matter how many addresses are tried. Wrong second factors, and clients that have passed a factor, are
+ * keyed by `factorPlace`.
  */
 export const attempts = collection<Attempt>({
   name: 'attempts',

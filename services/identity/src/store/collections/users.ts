@@ -108,7 +108,7 @@ export const deletedUsers = collection<{
   indexes: { deletedAt: { key: ({ deletedAt }, id) => `${timeKey(deletedAt)}|${id}` } },
 });
 
-/** Ids of ended accounts (`endedIds`), keyed by `userKey`. For a while, no import may use these ids. */
+/** The ids that `endedIds` returns for ended accounts, keyed by `userKey`. Until `until`, no import may use these ids. */
 export const endedUsers = collection<{ until: number }>({
   name: 'endedUsers',
   kind: 'copy',
@@ -117,7 +117,7 @@ export const endedUsers = collection<{ until: number }>({
   expires: ({ until }) => until,
 });
 
-/** Blocks. The lists of both users have a copy of each block (`blocks.ts`). */
+/** Blocks. Each block is stored twice: in the list of each of the two users (`blocks.ts`). */
 export const blocks = collection<{ isBlocked: boolean }>({
   name: 'blocks',
   kind: 'copy',
