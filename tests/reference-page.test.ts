@@ -39,7 +39,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText;
-      // If the test leaves a page, the browser aborts the page's unfinished requests.
+      // If the test leaves a page, the browser aborts the page's unfinished requests. Such a request is no mistake of the page.
       if (why !== 'net::ERR_ABORTED' && !tellsOfNetwork(why)) complaints.push(`failed: ${request.url()}`);
     });
     page.on('request', (request) => {

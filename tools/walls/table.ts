@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * A room is a folder of sources. Its entry says which of our own packages the folder may import, by the names that imports use.
- * For third-party packages, see `drivers` below.
+ * A room is a folder of sources. Its entry in this table lists the packages of ours that the folder may import. The packages
+ * are named as in an `import` statement, for example `@kith/store/open`. For third-party packages, see `drivers` below.
  */
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
   may: readonly string[];
   /** Packages that the folder's tests may import in addition to `may` and to the list `suites`. */
   suites?: readonly string[];
-  /** Files and folders outside of this folder. The folder may import them by path. */
+  /** Files and folders outside of this folder that the folder may import by their paths. */
   reaches?: readonly string[];
   /** A sentence that says what to import instead. */
   instead: string;
@@ -235,8 +235,8 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /**
- * Third-party packages that only the listed rooms may import. `name` is the name of a package, or the beginning of names that
- * ends with `/`.
+ * Third-party packages that only the listed rooms may import. `name` is the name of a package, or a scope such as `@aws-sdk/`,
+ * which stands for all packages of this scope.
  */
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {
