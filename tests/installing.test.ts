@@ -159,7 +159,7 @@ describe('the bootstrap', () => {
   const staging = async () => (await readdir(copy.path)).filter((name) => name.startsWith('.kith-install-'));
   const traced = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
 
-  it('installs the packages that are needed to run Kith, once', async () => {
+  it('installs the packages that are needed to run Kith, and installs them only one time', async () => {
     await runs(run);
     expect(await installed()).toEqual(holding('run'));
     await runs(run);

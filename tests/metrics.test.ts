@@ -103,7 +103,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(Math.max(...value('kith_limiter_redis_errors_total'))).toBe(0);
   });
 
-  it('the metrics show the progress of events', async () => {
+  it('the metrics show how many events wait, how old they are, and how many are dead letters', async () => {
     const durable = 'notifications-feed';
     expect(Math.max(...value('kith_event_last_lag_seconds', { durable }))).toBeGreaterThan(0);
     await waitFor(async () => {

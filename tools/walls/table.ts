@@ -48,17 +48,17 @@ export const packages: Readonly<Record<string, Room>> = {
   },
   'libs/openapi': {
     may: ['@kith/contracts'],
-    instead: 'The document is made only from contracts. Put what the document needs into contracts.',
+    instead: 'The OpenAPI document is made only from contracts. Put what the document needs into contracts.',
   },
   'libs/client': {
     may: [],
     instead:
-      'The client imports no other package of ours. tools/client.ts generates into the client everything that it needs from contracts.',
+      'The client imports no other package of ours. tools/client.ts generates the parts of the client that depend on contracts.',
   },
   'libs/base': {
     may: ['@kith/contracts'],
     instead:
-      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code to the other package.',
+      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code out of base into the package that it needs.',
   },
   'libs/store': {
     may: [...base, '@kith/contracts'],
@@ -68,7 +68,7 @@ export const packages: Readonly<Record<string, Room>> = {
   'libs/bus': {
     may: [...base, '@kith/store', '@kith/store/sqlite'],
     instead:
-      'The bus carries bytes. It imports base, and the declarations and SQLite files of the store. Code that reads messages belongs in libs/service.',
+      'The bus carries bytes. It imports base, the declarations of the store, and the store’s code for SQLite. Code that reads messages belongs in libs/service.',
   },
   'libs/service': {
     may: [...base, '@kith/contracts', '@kith/store', '@kith/bus', '@kith/bus/nats'],
