@@ -83,7 +83,7 @@ describe('the files of an installation', () => {
     await expect(startOn(folder)).rejects.toThrow(`${files[1]} in the data folder ${folder} is missing`);
   });
 
-  it('a file without a stamp from an older backup is accepted after `kith restored`', async () => {
+  it('a file from an older backup, which has no stamp, is accepted after `kith restored`', async () => {
     const folder = await copy();
     const file = 'connections.sqlite';
     unstamp(folder, file);

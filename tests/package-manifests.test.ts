@@ -74,7 +74,7 @@ describe('the packages that are published', () => {
     };
     await write(application, { name: 'my-app', version: '1.0.0' });
     const version = '1.0.0';
-    // Empty packages are enough, because the test only checks where npm writes them.
+    // Empty packages are enough, because the test only checks to which list of dependencies npm adds them.
     const client = join(temporary.path, 'client');
     const testing = join(temporary.path, 'testing');
     await write(client, { name: '@kith/client', version });
