@@ -33,7 +33,8 @@ export default defineConfig({
           exclude: isLong ? alone : [...alone, ...filesOf('.long.test.ts')],
         },
       },
-      // These files change something that other files in the same worker would see. So each of them runs isolated.
+      // Files named `*.alone.test.ts` change something that other files in the same worker would see. So each of them runs
+      // isolated.
       ...(isLong ? [] : [{ test: { name: 'alone', include: alone } }]),
     ],
   },

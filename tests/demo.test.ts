@@ -33,7 +33,8 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     await call(`/${id}/confirm`, { code: new Authenticator(secret).next() });
   };
 
-  // `keepOut` makes the platform refuse the demo's first user. `letIn` does the same as the command that the notice names.
+  // `keepOut` makes the platform refuse the demo's first user. The start then prints a notice that contains `command`: the
+  // command that lets this user in again, or the reason. `letIn` lets the user in again through the API.
   const cases: {
     what: string;
     keepOut(demo: StartFile): Promise<unknown>;
@@ -114,7 +115,8 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     expect(second.users.map(({ id }) => id)).toEqual(users.map(({ id }) => id));
     expect(second.collectionId).not.toBe('');
     expect(JSON.parse(kept.read('demo.json') ?? '')).toEqual(second);
-    // Now the file looks as if the start had died right after it had made the project, and the project was deleted later.
+    // Now the file looks as if the earlier start had died right after it had made the project, and as if somebody had deleted
+    // this project later.
     await administer(projectId, undefined, 'DELETE');
     const none = users.map((user) => ({ ...user, id: '', accessToken: '' }));
     kept.write('demo.json', JSON.stringify({ ...first, users: none, collectionId: '' }));

@@ -27,19 +27,19 @@ describe(`docs/${guide}`, () => {
   }, 300_000);
   afterAll(() => copy[Symbol.asyncDispose](), 60_000);
 
-  it('a service that is made as the guide says runs in the embedded form and passes `npm run check`', async () => {
+  it('the service of the guide runs in the embedded form and passes `npm run check`', async () => {
     const options = { folder: copy.path, env: { PORT: '0', NODE_ENV: undefined } };
     expect(await followGuide(guide, await readBlocks(guide), options)).toBe(4);
   }, 900_000);
 
-  it('a service that is made as the guide says passes its suite on every engine', async () => {
+  it('the service of the guide passes its suite on every engine', async () => {
     const words = ['tools/bootstrap.mjs', 'tools/test.ts', 'services/statistics'];
     const { stdout } = await run(process.execPath, words, { cwd: copy.path, env });
     expect(stdout).toContain(`${availableEngines().length} passed, 0 failed`);
   }, 60_000);
 
   it.runIf(availableEngines().includes('containers'))(
-    'makes a container of the distributed form that has its rights on NATS and its metrics',
+    'the service of the guide runs in a container of docker-compose, with its rights on NATS and with its metrics',
     async () => {
       await using project = await startComposeProject({ version: '2.4' }, { root: copy.path });
       const answers = () =>

@@ -12,7 +12,7 @@ describe('docs/add-an-endpoint.md', () => {
   });
   afterAll(() => copy[Symbol.asyncDispose]());
 
-  it('an endpoint that is made as the guide says answers through the gateway and passes `npm run check`', async () => {
+  it('the endpoint of the guide answers through the gateway and passes `npm run check`', async () => {
     const blocks = await readBlocks('add-an-endpoint.md');
     const env = { PORT: '0', NODE_ENV: undefined };
     expect(await followGuide('add-an-endpoint.md', blocks, { folder: copy.path, env })).toBe(5);

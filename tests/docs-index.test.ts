@@ -11,7 +11,7 @@ const linksOf = (file: string) =>
     /^[a-z]+:/.test(link) ? [] : [join(dirname(file), decodeURI(link))],
   );
 
-it('docs/README.md leads to every guide and every decision', () => {
+it('docs/README.md has a link to every guide and every decision', () => {
   const all = globSync(['docs/*.md', 'docs/adr/*.md'], { cwd: root }).filter(
     (file) => file !== 'docs/README.md',
   );
@@ -24,13 +24,14 @@ it.each(
     cwd: root,
     exclude: (name) => name.includes('node_modules'),
   }),
-)('the links of %s lead somewhere', (file) => {
+)('the links of %s lead to existing files', (file) => {
   expect(linksOf(file).filter((link) => !existsSync(join(root, link)))).toEqual([]);
 });
 
 it('the table in apps/kith/README.md has every command of kith', () => {
   const rows = [...read('apps/kith/README.md').matchAll(/^\| (`.*?`) \| /gm)].map(([, cell = '']) => cell);
-  // The first entry of a row can begin with a group: `projects create`, `list`. Commands without a group: `start`, `stop`.
+  // If the first command of a row begins with a group, the other commands of the row belong to this group, too. For example,
+  // the row `projects create`, `list` has the commands `projects create` and `projects list`.
   const listed = rows.flatMap((cell) => {
     const [first = '', ...others] = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
     const [group, second] = first.split(' ');

@@ -202,7 +202,8 @@ describe('kith doctor on a data folder', () => {
     await writeFile(key, secret, { mode: 0o644 });
     await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${key}\nTRUST_PROXY_HOPS=1\n`);
     const { of } = await examine({}, ['--env-file', file]);
-    // systemd gives Kith only the variables of the file. Without NODE_ENV, `kith start` does not run in production.
+    // systemd gives Kith only the variables of the file. This file does not set NODE_ENV, so Kith would run in development, and
+    // the doctor reports this even if NODE_ENV is set in the doctor's own environment.
     expect(of('settings')).toContain(development);
     expect((await examine({ NODE_ENV: 'production' }, ['--env-file', file])).of('settings')).toContain(
       development,
@@ -246,7 +247,7 @@ describe('kith doctor on a data folder', () => {
     ]);
   });
 
-  it('uses the environment file of a unit instead of its own environment, also for settings that name files', async () => {
+  it('uses the environment file of a unit instead of the doctor’s own environment, also for settings that name files', async () => {
     const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
     await writeFile(key, secret, { mode: 0o600 });
     await writeFile(where, `${folder}\n`);

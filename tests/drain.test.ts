@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { startByKith } from './support/start-script.ts';
 
 const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n';
-/** How long a gateway drains, in ms. This is longer than the test needs to send two requests, even on a busy machine. */
+/** How long a gateway drains, in ms. This is longer than the test needs to send its requests, even on a busy machine. */
 const DRAIN_MS = '3000';
 
 /** A running process that contains a gateway. The test can tell this process to end. */
@@ -38,13 +38,13 @@ async function startOne(engine: string): Promise<Running> {
   const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
   const kith = undo.use(await startByKith({ env, until: 'Ctrl-C ends it' }));
   const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
-  // `kith stop` adds `drainMs` to the time that it waits.
+  // `kith stop` reads `drainMs` from this file, and adds it to the time that it waits.
   expect(JSON.parse(await readFile(join(path, 'running.json'), 'utf8')).drainMs).toBe(Number(DRAIN_MS));
   const kept = undo.move();
   return {
     url,
-    // This sends the signal to the whole process group, as a supervisor does. The bootstrap also passes the signal on to the
-    // platform. So the platform gets the signal twice.
+    // `kith.signal` sends the signal to the whole process group, as a supervisor does. The bootstrap also passes the signal on
+    // to the platform. So the platform gets the signal twice.
     terminate: () => kith.signal('SIGTERM'),
     exited: kith.exited,
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
@@ -52,7 +52,7 @@ async function startOne(engine: string): Promise<Running> {
 }
 
 describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
-  it('a balancer that has not noticed the end yet loses no request, on open connections or on new ones', async () => {
+  it('requests are still answered while a load balancer has not noticed yet that the gateway ends, on open connections and on new ones', async () => {
     await using kith = await startOne(engine);
     const { port, hostname } = new URL(kith.url);
     const open = async () => {

@@ -29,7 +29,7 @@ const turnedOff = 'zq-type';
 /** The name of a second factor whose enrolment is pending. */
 const factor = 'zq-factor';
 const wordsOfHers = [email, turnedOff, factor, ...inEvents];
-/** The request id that the user chose when she signed up a second time. */
+/** The request id of a request in which the user tries to sign up a second time. The user has chosen this id. */
 const requestId = 'zq-request';
 
 /** Makes a user who has left traces everywhere. `friend` and the first of `others` stay connected with the user. */
@@ -121,7 +121,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       body: JSON.stringify(newcomer),
     });
     expect(refused.status).toBe(409);
-    // The last word identifies the user in the audit log and in its events, as the actor or the target of a change.
+    // The last word identifies the user as the actor or the target of a change, in the audit log and in the events of the audit
+    // log.
     const words = [...wordsOfHers, ...answers, requestId, `user:${gone.id}`];
 
     await using bus = await openBusOf(platform);
@@ -132,7 +133,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
     await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
-    // First waits until no dead letter contains these words. Reading the dead letters takes less time than reading everything.
+    // First waits only until no dead letter contains these words, because reading the dead letters takes less time than reading
+    // everything.
     await expect.poll(isWithdrawn, { timeout: 90_000 }).toBe(true);
     let left = words;
     const isGone = async () => {
@@ -170,7 +172,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
   }, 240_000);
 
-  // In the embedded form, one table contains all dead letters. The suites of bus and runtime test the erasure in this table.
+  // This test runs only on real engines. In the embedded form, one table contains all dead letters, even those whose events
+  // have expired, and the suites of bus and runtime test the erasure in this table.
   it.runIf(engine === 'containers')(
     'the user is erased from dead letters whose events have expired',
     async () => {

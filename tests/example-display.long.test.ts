@@ -51,7 +51,7 @@ describe.skipIf(!browser)(
       expect(visitor.complaints.filter((text) => !/status of 4\d\d/.test(text))).toEqual([]);
     });
 
-    it('shows that a person was not found if the address is incomplete', async ({ expect }) => {
+    it('shows that a person was not found if the page’s address cannot be decoded', async ({ expect }) => {
       const user = await world.platform.createUser({ name: 'Reader' });
       await using visitor = await world.open();
       const { page } = visitor;
@@ -134,7 +134,8 @@ describe.skipIf(!browser)(
       }
       await frames();
       expect(new Set(await names()).size).toBe(await items.count());
-      // Without the route, the request for the third page also continues.
+      // From now on, requests are not held back any more. Removing the route also lets the held request for the third page
+      // continue.
       await page.unroute(/\/connections\?/);
       await scrollTo(65);
       expect(new Set(await names()).size).toBe(65);

@@ -79,7 +79,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await grace.button('Send me a link').click();
     const tab = await grace.newTab();
     await tab.goto(await linkIn(other.email, 'verificationLink'));
-    // Opening the link does not confirm the address yet.
+    // Opening the link alone does not confirm the address. The user also has to press the button below.
     await grace.page.reload();
     await says(grace, 'is not confirmed yet.');
     await tab.getByRole('button', { name: 'Confirm' }).click();

@@ -77,22 +77,26 @@ describe('npm run example', { timeout: 120_000 }, () => {
     taken.close();
   });
 
-  it.skipIf(!browser)('prints two people who can sign in and add a passkey', async () => {
-    await using example = await start();
-    const app = addressIn(example.output());
-    const { url: api } = await settingsAt(app);
-    for (const person of signInsIn(example.output())) {
-      await using visitor = await visit(browser as Browser, { app, api });
-      await signIn(visitor, person);
-      await visitor.goTo('Connections');
-      await visitor.page.getByRole('list', { name: 'Your connections' }).waitFor();
-      await addAuthenticator(visitor.page);
-      await visitor.goTo('Account');
-      await visitor.button('Add a passkey').click();
-      await visitor.button('I have kept them').click();
-      await visitor.button(/^Remove Passkey of/).waitFor();
-      // In development, React reports mistakes on the browser's console, so they are among these complaints.
-      expect(visitor.complaints).toEqual([]);
-    }
-  });
+  it.skipIf(!browser)(
+    'prints the addresses and passwords of two people, who can sign in and add a passkey',
+    async () => {
+      await using example = await start();
+      const app = addressIn(example.output());
+      const { url: api } = await settingsAt(app);
+      for (const person of signInsIn(example.output())) {
+        await using visitor = await visit(browser as Browser, { app, api });
+        await signIn(visitor, person);
+        await visitor.goTo('Connections');
+        await visitor.page.getByRole('list', { name: 'Your connections' }).waitFor();
+        await addAuthenticator(visitor.page);
+        await visitor.goTo('Account');
+        await visitor.button('Add a passkey').click();
+        await visitor.button('I have kept them').click();
+        await visitor.button(/^Remove Passkey of/).waitFor();
+        // These are the messages on the browser's console. In development, React reports mistakes there, so this also shows
+        // that React has found no mistake.
+        expect(visitor.complaints).toEqual([]);
+      }
+    },
+  );
 });

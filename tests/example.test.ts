@@ -94,7 +94,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect([code, others.length]).toEqual([expect.stringMatching(/^([A-Z2-7]{6}-){3}[A-Z2-7]{6}$/), 9]);
     await ada.button('I have kept them').click();
 
-    // To add a second passkey, the user has to give the password.
+    // Ada already has a second factor, so she has to give her password before she can add a passkey.
     await ada.button('Add a passkey').click();
     await page.getByRole('dialog').getByLabel('Your password').fill(own.password);
     await ada.button('Continue').click();
@@ -117,7 +117,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await page.getByText('9 recovery codes are left.').waitFor();
     await signInAgain(() => ada.button('Use a passkey').click());
 
-    // Two actions need a proof at the same time. One proof is enough for both.
+    // Two actions ask for a proof of the user's identity at the same time. One proof is enough for both.
     const download = page.waitForEvent('download');
     const refused = ['/export', '/recovery-codes'].map((path) =>
       page.waitForResponse((answer) => answer.url().endsWith(path) && answer.status() === 403),
@@ -167,7 +167,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await prove();
     await form.getByText('A mail is on its way to ada.proved@example.com.').waitFor();
 
-    // The route answers one confirmation as the platform answers when the proof has expired.
+    // This route answers one request to confirm a factor, with the answer that the platform gives when the proof has expired.
     const json = { error: 'Prove your identity again.', code: 'auth/step-up-required' };
     await page.route('**/confirm', (route) => route.fulfill({ status: 403, json }), { times: 1 });
     await addApp();
@@ -190,7 +190,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await world.ask(world.edith, own.username, 'Hello');
     await ada.page.getByRole('status').getByText('Edith Demo would like to connect').click();
     await ada.button('Decline Edith Demo').click();
-    // A user who has declined a request may now send a request in the other direction.
+    // Ada has declined Edith's request, and may now send a request to Edith.
     await ada.button('Connect with Edith Demo').waitFor();
     await ada.button('Block Edith Demo').click();
     await ada.button('Block').click();
@@ -297,12 +297,12 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await ada.goTo('Account');
     await ada.button('Add a picture').waitFor();
 
-    // Makes a photo as a phone stores it: sideways, with a note that it must be turned.
+    // Makes a photo as a phone stores it: sideways, and with an EXIF note which says that the photo must be turned.
     const photo = await sharp({ create: { width: 800, height: 400, channels: 3, background: 'teal' } })
       .jpeg()
       .withMetadata({ orientation: 6 })
       .toBuffer();
-    // The page sends the request, but never gets an answer.
+    // The page sends the upload, but the route never answers it. So the upload is still running when it is cancelled.
     await page.route('**/storage/images', () => {});
     const file = page.getByLabel('Picture', { exact: true });
     await file.setInputFiles({ name: 'me.jpg', mimeType: 'image/jpeg', buffer: photo });

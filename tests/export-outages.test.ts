@@ -34,8 +34,8 @@ describe.each(availableEngines())('an export while services end (%s)', (engine) 
     expect([whole.status, whole.isWhole]).toEqual([200, true]);
     expect((JSON.parse(whole.text) as Document).savedEntities).toHaveLength(40);
 
-    // The service ends when the gateway asks it for the second page. By then the gateway has sent the status and the headers of
-    // its answer.
+    // The collections service is stopped when the gateway asks it for the second page of saved entities. By then the gateway
+    // has sent the status and the headers of its answer.
     before = async (subject, body) => {
       const isSecond = !new TextDecoder().decode(body).includes('"after":null');
       if (subject.endsWith(internalSubject('', exportEntities)) && isSecond) {

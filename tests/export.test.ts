@@ -231,7 +231,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     ]);
   });
 
-  it('the export refuses the same requests as PATCH: no token, another user’s id, a malformed id, a deleted user', async () => {
+  it('an export is refused in the same cases as a change of the user: no token, another user’s id, a malformed id, a deleted user', async () => {
     const [ada, grace] = [await newUser('Ada'), await newUser('Grace')];
     const stranger = await platform.createUser((await platform.createProject()).id);
     const ask = async (path: string, token?: string) => {

@@ -10,7 +10,8 @@ test.each(availableEngines())(
   async (engine) => {
     let ahead = 0;
     await using world = await startAuthWorld(engine, { now: () => Date.now() + ahead });
-    // Two replicas of identity share their counts. On SQLite, identity can have only one replica.
+    // On real engines, a second replica of identity runs, because replicas have to share their counts. On SQLite, identity can
+    // have only one replica.
     if (engine === 'containers') await world.anotherIdentity();
     const { id: projectId } = await world.createProject();
     const { email, password } = await world.createUser(projectId);

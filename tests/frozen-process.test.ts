@@ -25,7 +25,10 @@ describe('an embedded platform whose process was blocked', () => {
   });
 });
 
-/** Turns tracing on, because traced requests take another path through a process. No collector listens at this address. */
+/**
+ * Turns tracing on, because a process handles traced requests with other code. No collector listens at this address, so the
+ * spans are lost.
+ */
 const traced = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_TRACES_SAMPLER: 'always_on' };
 
 describe.runIf(availableEngines().includes('containers')).each<[string, object, ProcessName[]]>([

@@ -24,7 +24,7 @@ describe('the changes in a guide', () => {
     .filter(([, of]) => of.length > 0);
 
   it.each(changing)(
-    'docs/%s changes only files that exist in the form that it expects, and the changed files are valid',
+    'docs/%s finds the lines that it changes in the files of this repository, and the changed files are valid',
     (guide, of) => {
       const files = new Map<string, string>();
       const contentOf = (file: string) => {

@@ -2,8 +2,8 @@ import { holdsTheLoopBriefly } from './support/hostile/suite.ts';
 
 /**
  * This quick suite sends only the hostile requests whose names match both patterns. `some` chooses values that once blocked the
- * event loop, or that would block it without a limit. `most` chooses operations and headers, so that values occur in every kind
- * of place.
+ * event loop, or that would block it without a limit. `most` chooses operations and headers, so that these values are sent in
+ * bodies, tokens, rows of imports and a header.
  */
 const some =
   /: (combining marks|a ligature that .*|an object of objects|a list of empty objects|as many as there may be|of 16,384 bits|with a large exponent)$/;

@@ -15,7 +15,10 @@ import { type Block, readBlocks } from './support/guide.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** Scripts that replace programs of the machine. They create no user. They start services as the unit files say. */
+/**
+ * Scripts that replace programs of the machine, such as `useradd` and `systemctl`. They create no user, and they start services
+ * as the unit files say.
+ */
 const programs: Readonly<Record<string, string>> = {
   useradd: 'true',
   chown: 'true',
@@ -47,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => ending.disposeAsync());
 
-it('the guide of hosting makes an installation behind TLS, with a key, a project and a backup', async () => {
+it('the commands of the hosting guide make an installation behind TLS, with a key, a project and a backup', async () => {
   const [port, internalPort] = [await freePort(), await freePort()];
   const { address, authority } = await startFront(port);
   const bin = join(folder, 'bin');
@@ -84,7 +87,7 @@ it('the guide of hosting makes an installation behind TLS, with a key, a project
     CURL_CA_BUNDLE: authority,
     NODE_COMPILE_CACHE: compileCache(),
     NODE_ENV: '',
-    // If npm has set this variable, Kith ends together with the process that has started it. So the variable is cleared.
+    // If npm has set this variable, Kith ends when its parent process ends. So the variable is cleared.
     npm_lifecycle_event: '',
     // This installation must not use the engines of the test suites.
     ...{ MONGODB_URL: '', NATS_URL: '', REDIS_URL: '' },

@@ -16,7 +16,7 @@ import { readBlocks, shownAs } from './support/guide.ts';
 import { importProgress } from './support/killed-import.ts';
 import { kithWordsIn } from './support/kith-words.ts';
 
-it('the commands of the guide of importing import its data, and print the output that it shows', async () => {
+it('the commands of the import guide import the data of the guide, and print the output that the guide shows', async () => {
   const blocks = await readBlocks('import.md');
   const of = (language: string) => blocks.filter((block) => block.language === language);
   const [rows, [commands], [printed]] = [of('jsonl'), of('bash'), of('text')];
@@ -45,7 +45,7 @@ it('the commands of the guide of importing import its data, and print the output
   }
 }, 60_000);
 
-it('the guide of importing lists exactly the existing fields and reasons', async () => {
+it('the import guide lists exactly the fields of the rows and the reasons for rejections that exist', async () => {
   const text = await readFile(new URL('../docs/import.md', import.meta.url), 'utf8');
   const namesIn = (section: string) => {
     const part = text.split(/^## /m).find((one) => one.startsWith(`${section}\n`)) ?? '';

@@ -126,7 +126,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(counts(await run([...words('files'), '--restart']))[0]).toMatchObject({ unchanged: 4 });
   });
 
-  it('accepts a key that is limited to the project, and refuses a key of another project before it writes anything', async () => {
+  it('accepts an operator key that is limited to the project, and refuses an operator key of another project before it writes anything', async () => {
     const scopes: OperatorScope[] = ['projects:read', 'projects:write'];
     const key = await operatorKey({ platform }, { scopes, projectIds: [projectId] });
     const other = await platform.createProject();
@@ -380,7 +380,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
   });
 
   it(
-    'imports a tree that is deeper than one request, with several requests at the same time',
+    'imports a tree of collections whose levels do not fit into one request, with several requests at the same time',
     () => expectDeepImport(platform, folder, { chains: 30, depth: 45, entities: 2_500 }),
     60_000,
   );

@@ -40,7 +40,7 @@ describe('the files of an installation', () => {
     },
   };
   it.each(files.flatMap((file) => Object.entries(wrongs).map(([wrong, make]) => ({ file, wrong, make }))))(
-    '$file that $wrong is refused with its name, and no file is changed',
+    'a start is refused with the name of the wrong file, and changes no file: $file $wrong',
     async ({ file, wrong, make }) => {
       const folder = await copy();
       await make(join(folder, file), file, folder);
@@ -83,13 +83,14 @@ describe('the files of an installation', () => {
     await expect(startOn(folder)).rejects.toThrow(`${files[1]} in the data folder ${folder} is missing`);
   });
 
-  it('a file without a stamp from an older backup is accepted after `kith restored`', async () => {
+  it('a file from an older backup, which has no stamp, is accepted after `kith restored`', async () => {
     const folder = await copy();
     const file = 'connections.sqlite';
     unstamp(folder, file);
     await noteRestored({ kind: 'sqlite', file: join(folder, file) });
     await starts(folder);
-    // The platform has started with this file once. Since then the file belongs to this installation.
+    // The platform has started with this file once. Since then the file belongs to this installation, so it may not be empty
+    // any more.
     await truncate(join(folder, file));
     await expect(startOn(folder)).rejects.toThrow(`${file} in the data folder ${folder} is empty`);
   });

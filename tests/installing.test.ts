@@ -26,7 +26,7 @@ describe('the packages that are needed to run Kith', () => {
   const run = ofOthers(pathsOf(['run'], lock));
 
   it('at most 130 third-party packages are needed to run Kith', () => {
-    // npm does not install packages for other systems.
+    // Some packages of this list are built for other systems. npm does not install them, so they do not count.
     const installed = run.filter((path) => existsSync(join(root, path)));
     expect(installed.length).toBeGreaterThan(60);
     expect(installed.length).toBeLessThanOrEqual(130);
@@ -39,8 +39,8 @@ describe('the packages that are needed to run Kith', () => {
         paths.some((path) => path.startsWith(`node_modules/${start}`));
       for (const start of names) {
         expect(have(Object.keys(lock.packages), start), start).toBe(true);
-        // The library for metrics brings OpenTelemetry's API package with it. That package has only types and functions that do
-        // nothing.
+        // One package of OpenTelemetry is needed anyway: its API package, because the library for metrics depends on it. The
+        // API package has only types and functions that do nothing.
         const others = run.filter((path) => path !== 'node_modules/@opentelemetry/api');
         expect(have(others, start), start).toBe(false);
       }
@@ -77,7 +77,8 @@ describe('the packages that are needed to run Kith', () => {
       'apps/kith': { dependencies: { own: '1' } },
       'node_modules/own': { version: '1.0.0', optionalDependencies: { foreign: '1' } },
       'node_modules/foreign': { version: '1.0.0', optional: true, dependencies: { shared: '1' } },
-      // Another package of the lock file needs `shared`, too. So `shared` is not marked as optional.
+      // In this example, another package of the lock file, which is not shown here, needs `shared`, too. So npm has not marked
+      // `shared` as optional.
       'node_modules/shared': { version: '1.0.0' },
     };
     const linked = { [platform]: { link: true } };
@@ -158,7 +159,7 @@ describe('the bootstrap', () => {
   const staging = async () => (await readdir(copy.path)).filter((name) => name.startsWith('.kith-install-'));
   const traced = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
 
-  it('installs the packages that are needed to run Kith, once', async () => {
+  it('installs the packages that are needed to run Kith, and installs them only one time', async () => {
     await runs(run);
     expect(await installed()).toEqual(holding('run'));
     await runs(run);
@@ -281,7 +282,7 @@ describe('the bootstrap', () => {
       expect((await npm.calls()).toSorted()).toEqual(['kith', 'kith', 'kith-node']);
     });
 
-    it('is pinned with its integrity for each platform', async () => {
+    it('is pinned for each platform, with the checksum of its package', async () => {
       const { packages } = JSON.parse(await readFile(inCopy('tools/node/package-lock.json'), 'utf8'));
       for (const platform of ['darwin-arm64', 'darwin-x64', 'linux-arm64', 'linux-x64', 'win-x64']) {
         const paths = Object.keys(packages).filter((path) => path.endsWith(`-${platform}`));

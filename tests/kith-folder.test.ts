@@ -40,7 +40,8 @@ describe('kith in the folder of an installation', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-folder-'));
     kith = inFolder(folder);
-    // A relative path begins in the folder where the command was typed, also for the settings of tracing.
+    // A relative path in a setting is relative to the folder where the command was typed. The settings of tracing follow this
+    // rule, too.
     await writeFile(join(folder, 'headers'), 'name=value\n');
     const env = { ...free, OTEL_EXPORTER_OTLP_HEADERS_FILE: 'headers' };
     started = await startByKith({ cwd: folder, env, until: 'Ctrl-C ends it' });
@@ -115,7 +116,7 @@ describe('kith in the folder of an installation', () => {
     expect(asked).toEqual([]);
   });
 
-  it('shows the demo of the start instead of a second demo, and does not print the operator’s token', async () => {
+  it('`kith demo` shows the demo that the start has made, makes no second demo, and does not print the operator’s token', async () => {
     const start = JSON.parse(await readFile(join(folder, '.kith/start.json'), 'utf8'));
     const { code, stdout } = await kith('demo --json');
     expect([code, JSON.parse(stdout).projectId]).toEqual([0, start.projectId]);
@@ -141,19 +142,19 @@ describe('kith in the folder of an installation', () => {
     expect([named.code, named.stdout]).toEqual([0, expect.stringContaining(urlOf())]);
   });
 
-  it('uses the folder in which it is typed, if this is below the folder in which npm runs it', async () => {
+  it('uses the folder in which the command was typed, if npm runs the command in a folder above', async () => {
     const below = join(folder, 'below');
     await mkdir(join(below, '.kith'), { recursive: true });
     const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // If another npm has set `INIT_CWD` to a folder above the command's own folder, the command uses the folder in which it
-    // runs.
+    // `INIT_CWD` may come from another npm. If it names a folder above the folder in which the command runs, the command
+    // ignores it and uses the folder in which it runs.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 
-  it('also finds an environment file in the folder in which it is typed', async () => {
+  it('also finds an environment file in the folder in which the command was typed', async () => {
     await writeFile(join(folder, 'kith.env'), 'NODE_ENV=development\n');
     const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));
     const words = [bin, 'doctor', '--json', '--env-file', 'kith.env'];

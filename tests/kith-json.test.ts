@@ -30,7 +30,7 @@ describe('--json', () => {
   const called = new Map<string, string[]>();
   const run = (words: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     runKith([...words, '--json'], { KITH_CWD: folder, ...env });
-  /** Calls a command and returns its result. A long command prints its result in its last line. */
+  /** Calls a command and returns its result. */
   const call = async <T>(name: string, words: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<T> => {
     called.set(name, words);
     const said = await run([...name.split(' '), ...words], env);
@@ -128,8 +128,9 @@ describe('--json', () => {
 });
 
 /**
- * Returns the result that a command has printed on stdout. It is one JSON document, or the last line of a long command. Throws if
- * stdout contains neither.
+ * Returns the result that a command has printed on stdout. Usually, the whole of stdout is the result, as one JSON document. A
+ * command with `isLong` prints lines of progress first, so its result is the last line. Throws if stdout does not have this
+ * form.
  */
 function resultIn(name: string, stdout: string): unknown {
   const { isLong } = commands.find((command) => command.name === name)!;

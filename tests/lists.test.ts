@@ -6,7 +6,7 @@ import { http } from './support/http.ts';
 
 type List = Collection & { entityIds: string[]; entities: [] };
 
-// Tests the /lists endpoints that v6 clients call, with the names that these clients use (spec#existing-clients-lists).
+// Tests the /lists endpoints that v6 clients call, with the field names that these clients use (spec#existing-clients-lists).
 describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;

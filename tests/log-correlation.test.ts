@@ -22,7 +22,7 @@ describe.each(availableEngines())('log lines without tracing (%s)', (engine) => 
       return operations.every((one) => told.includes(one)) && lines;
     });
 
-  it("log lines of the gateway and of every service that a request reaches name the client's trace and the request", async () => {
+  it("log lines of the gateway and of every service that a request reaches have the id of the client's trace and the id of the request", async () => {
     const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
     const requestId = `logged-${spanId}`;
     const headers = { traceparent: `00-${traceId}-${spanId}-01`, 'x-request-id': requestId };
@@ -37,7 +37,7 @@ describe.each(availableEngines())('log lines without tracing (%s)', (engine) => 
     for (const line of lines) expect(line).toMatchObject({ requestId, trace_id: traceId, span_id: spanId });
   });
 
-  it('log lines name no trace if the client sends none, or an invalid one', async () => {
+  it('log lines have no trace id if the client sends no trace, or an invalid one', async () => {
     for (const traceparent of [undefined, 'no trace at all']) {
       const requestId = `plain-${randomBytes(8).toString('hex')}`;
       const headers = { ...(traceparent ? { traceparent } : {}), 'x-request-id': requestId };

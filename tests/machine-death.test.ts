@@ -67,8 +67,8 @@ describe('an installation whose machine died', () => {
   const views = new Map<string, unknown>();
 
   /**
-   * Starts a platform on a copy of a folder and does something there. Waits for all consequences and stops the platform. Returns the
-   * copy.
+   * Starts a platform on a copy of a folder, or on a new folder, and calls `act`. Waits until the events of all changes are
+   * published and received, and stops the platform. Returns the copy or the new folder.
    */
   async function goOn(from: string | undefined, act: (call: Call) => Promise<void>): Promise<string> {
     const folder = from ? await folders.mix(from, from, []) : await folders.make();
@@ -177,13 +177,13 @@ describe('an installation whose machine died', () => {
     expect(restored).toEqual([]);
   }, 60_000);
 
-  it('does not suspect a loss because an old event was published again', async () => {
+  it('an old event that is published again is not mistaken for a sign of lost data', async () => {
     const folder = await folders.mix(early, early, []);
     {
       using log = new DatabaseSync(join(folder, 'events.sqlite'));
       log.exec(`INSERT INTO dead_letters (durable, id, subject, body, error, at)
         SELECT 'connections-profiles', id, subject, body, 'any', at FROM events WHERE subject LIKE '%.user.%' LIMIT 1`);
-      // The published events and the marks are deleted, as the platform deletes them after a week.
+      // Deletes the published events and the marks of published events, as the platform does after a week.
       using identity = new DatabaseSync(join(folder, 'identity.sqlite'));
       identity.exec('DELETE FROM events; DELETE FROM marks');
       log.exec('DELETE FROM events');
@@ -195,8 +195,9 @@ describe('an installation whose machine died', () => {
     expect(identity.prepare("SELECT value FROM facts WHERE name = 'epoch'").all()).toEqual([]);
   }, 60_000);
 
-  // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put back an
-  // older copy of a file. The log shows that later changes existed.
+  // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put
+  // back an older copy of a file. The event log still has the events of the lost changes. So the platform notices the loss, and
+  // shows the data that the service which owns it still has.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users with the data that identity still has, after the last changes of identity and $lost were lost',
     async ({ lost }) => {

@@ -9,7 +9,10 @@ import { alertExpressions, dashboardExpressions, namesIn } from './support/promq
 import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
-/** Labels and metrics that Prometheus adds itself. */
+/**
+ * Labels and metrics that the metrics of Kith do not declare. Prometheus adds `job`, `instance` and `up`. Histograms have the
+ * label `le`.
+ */
 const ownLabels = ['job', 'instance', 'le'];
 const ownMetrics = ['up'];
 
@@ -18,9 +21,10 @@ const expressions = [
   ...alertExpressions(read('deploy/prometheus/alerts.yml')),
 ];
 
-// If these operations were included, an alert about slow requests would only mean that a client has a slow connection.
+// An upload lasts as long as the client's connection needs. If the alert about slow requests included such operations, clients
+// with slow connections would trigger it.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
-  'request times leave out operations whose duration depends on the client: %s',
+  'an expression about request times leaves out the operations whose duration depends on the client: %s',
   (expression) => {
     const [, pattern] = /operation!~"([^"]*)"/.exec(expression) ?? [];
     const leftOut = operations.filter(({ name }) => new RegExp(`^(?:${pattern})$`).test(name));
@@ -99,7 +103,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(Math.max(...value('kith_limiter_redis_errors_total'))).toBe(0);
   });
 
-  it('the metrics show the progress of events', async () => {
+  it('the metrics show how many events wait, how old they are, and how many are dead letters', async () => {
     const durable = 'notifications-feed';
     expect(Math.max(...value('kith_event_last_lag_seconds', { durable }))).toBeGreaterThan(0);
     await waitFor(async () => {
@@ -125,7 +129,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(value('process_cpu_seconds_total')).toHaveLength(platform.internalUrls.length);
   });
 
-  it('no metric has a label that grows with projects and users', () => {
+  it('no label has a value for each project or user, or for each method that a client makes up', () => {
     expect(scraped.text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/);
     expect(scraped.text).not.toContain('PROPFIND');
   });

@@ -96,7 +96,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const line = guide.split('\n').find((one) => one.includes('npx kith move --from .kith')) ?? '';
     const named = [...line.matchAll(/([A-Z_]+?)(?:_FILE)?=/g)].map(([, name]) => name);
     expect(named.sort()).toEqual(Object.keys(env()).sort());
-    // The platform was given its secret, so this secret is not in the data folder.
+    // The platform got its secret from the environment, so the secret is not in the data folder, and the move needs
+    // KITH_SECRET.
     const sealed = await runKith(['move', '--from', data], { ...env(), KITH_SECRET: undefined });
     expect([sealed.code, sealed.stderr]).toEqual([1, expect.stringContaining('KITH_SECRET: the data in')]);
     const killed = await kith([...words.slice(0, 2), data], env(), 'connections.pairs');
@@ -112,7 +113,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
-    // `world.users` does not contain the suspended user. Of the user who has left, only a mark in `deletedUsers` is stored.
+    // `world.users` does not contain the suspended user, so one more user is stored. Of the user who has left, only a mark in
+    // `deletedUsers` is stored.
     expect(of('identity', 'users')).toBe(world.users.length + 1);
     expect(of('identity', 'deletedUsers')).toBe(1);
     expect(of('identity', 'keys')).toBe(1);
@@ -137,7 +139,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(twice.stderr).toMatch(/was moved to \S+_identity already/);
   }, 120_000);
 
-  it('applies the events that were not received before, when it moves to another prefix', async () => {
+  it('events that no service has received before the move are applied after it, even if the move changes the prefix', async () => {
     const data = join(folder, 'unread');
     const own = partOf('u');
     await addUnreadDeletion(data, await makeSmall(data));
@@ -178,7 +180,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(stored.map(({ d }) => JSON.parse(d).name)).toEqual(['After']);
   }, 60_000);
 
-  it('is completed by the next run, if it died at any step after counts and checksums matched', async () => {
+  it('a move that died at any step after counts and checksums matched is completed by the next run', async () => {
     const data = join(folder, 'handed');
     const own = partOf('h');
     await makeSmall(data);
@@ -198,7 +200,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       1,
       expect.stringContaining(`moved to ${own}_identity already`),
     ]);
-    // Writes back an earlier state of the move, as if the last state was lost. The move still reports what it has done.
+    // Writes back an earlier state of the move, as if the last state was lost. The next run of the command still reports what
+    // the move has done.
     const state = JSON.parse(await readFile(join(data, 'move.json'), 'utf8'));
     await writeFile(join(data, 'move.json'), JSON.stringify({ ...state, isFinished: false }));
     const ended = await runKith(['move', '--from', data, '--json'], envOf(own));
@@ -231,7 +234,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     await expect(startInFolder(data)).rejects.toThrow(refused);
     const letters = await runKith(['dead-letters', 'list', 'any'], { KITH_DATA: data });
     expect([letters.code, letters.stderr]).toEqual([1, expect.stringContaining(refused)]);
-    // Earlier versions do not know the mark of a moved file. But they refuse a schema version above their own.
+    // Earlier versions do not know the mark of a moved file. But they refuse a schema version above their own, so the move also
+    // sets a very high schema version.
     for (const name of ['events', 'identity', 'connections', 'collections', 'notifications']) {
       using db = new DatabaseSync(join(data, `${name}.sqlite`), { readOnly: true });
       expect(db.prepare('PRAGMA user_version').get()?.user_version, name).toBeGreaterThan(1_000_000);

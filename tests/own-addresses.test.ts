@@ -29,7 +29,8 @@ async function mayListen(port: number): Promise<boolean> {
 
 describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)', (engine) => {
   it('can be reached at this address, even after its gateway has started again', async () => {
-    // 80 is the usual port of HTTP, so URLs do not show it.
+    // 80 is the usual port of HTTP, so URLs do not contain it. If this process may use port 80, the test covers such a URL,
+    // too.
     const ADMIN_PORT = (await mayListen(80)) ? '80' : '0';
     const env = { HOST: host, INTERNAL_HOST: host, ADMIN_PORT };
     await using platform = await startPlatform({ engine, env });
@@ -53,7 +54,7 @@ describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)
 });
 
 describe.runIf(isLinux)('the health check of an image', () => {
-  it('asks at the address where the process listens, even if files set this address', async () => {
+  it('asks at the address where the process listens, even if variables such as INTERNAL_PORT_FILE name files with this address', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-health-'));
     const asked: string[] = [];
     const server = createServer((socket) => {

@@ -26,7 +26,7 @@ function importedBy(folder: string): string[] {
 }
 
 describe('the packages that are published', () => {
-  it('the client, the testing package and the packages that it needs are published', () => {
+  it('the client, the testing package and the packages that the testing package needs are published', () => {
     expect(packages.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
         'client',
@@ -74,7 +74,7 @@ describe('the packages that are published', () => {
     };
     await write(application, { name: 'my-app', version: '1.0.0' });
     const version = '1.0.0';
-    // Empty packages are enough, because the test only checks where npm writes them.
+    // Empty packages are enough, because the test only checks to which list of dependencies npm adds them.
     const client = join(temporary.path, 'client');
     const testing = join(temporary.path, 'testing');
     await write(client, { name: '@kith/client', version });

@@ -25,7 +25,9 @@ const hasCurl = await run('curl', ['--version']).then(
 );
 
 const camera = 'Kith Camera';
-/** The latitude as the camera writes it: three fractions. */
+/**
+ * The degrees, minutes and seconds of the latitude. A camera writes each of them as a fraction, here with the denominator 1.
+ */
 const latitude = [48, 51, 30];
 const traces = [
   'Exif\0\0',
@@ -34,14 +36,14 @@ const traces = [
 ];
 const sizes = { small: 300, large: 1200 };
 /**
- * The stored size of the photo. A phone that is held upright stores a photo sideways. It adds a note that the photo must be turned,
- * and the place where it was taken.
+ * The stored size of the photo. A phone that is held upright stores a photo sideways. The phone adds an EXIF note which says
+ * that the photo must be turned, and the place where the photo was taken.
  */
 const lying = { width: 2560, height: 1920 };
 
 async function takePhoto(): Promise<Buffer> {
   const red = { width: 400, height: 400, channels: 3, background: '#ff0000' } as const;
-  // Noise, which does not compress well.
+  // Noise does not compress well, so the photo gets as large as 12 MB.
   const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
   return sharp({ create: { ...lying, channels: 3, background: '#808080', noise } })
     .composite([{ input: await sharp({ create: red }).png().toBuffer(), top: 0, left: 0 }])
@@ -125,7 +127,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
       expect(metadata).toMatchObject({ width, height });
       expect([metadata.orientation, metadata.exif, metadata.xmp]).toEqual([undefined, undefined, undefined]);
       for (const trace of traces) expect(bytes.includes(trace)).toBe(false);
-      // Turning the photo moves its top left corner to the top right.
+      // The uploaded photo has a red square in its top left corner. Turning the photo moves this corner to the top right.
       const { data, info } = await sharp(bytes).raw().toBuffer({ resolveWithObject: true });
       const at = (x: number, y: number) => {
         const [r = 0, g = 0, b = 0] = data.subarray((y * info.width + x) * info.channels);

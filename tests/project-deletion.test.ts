@@ -54,7 +54,7 @@ const refused = operations.filter(
     !answersDeleted && (scope === 'project' || path.includes('/:projectId')),
 );
 
-/** Makes one call for each of these operations. The token is valid, but the parameters name nothing that exists. */
+/** Makes one call for each operation of `refused`. The token is valid, but the parameters name nothing that exists. */
 function callsOf(projectId: string, user: TestUser, operatorToken: string): [string, string, object][] {
   const calls = refused.flatMap((spec) => {
     const path = spec.path.replace(':projectId', projectId).replaceAll(/:\w+/g, () => randomUUID());
@@ -127,7 +127,8 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
     for (const [method, path, options] of callsOf(id, ada, token)) {
       expect([method, path, ...(await refusal(method, path, options))]).toEqual([method, path, ...gone]);
     }
-    // This address names no project, so the platform looks for the user's project. By now, the user may already be erased.
+    // This address names no project, so the platform looks for the user's project. By now, the user may already be erased. So
+    // the code of the answer can differ, and only the status is checked.
     const [status] = await refusal('GET', `/v7/users/${ada.id}/connections`);
     expect(status).toBe(404);
     expect(await refusal('POST', `/v7/${id}/crypto/sign-testing-jwt`, { body: {} })).toEqual([
@@ -215,8 +216,8 @@ describe.each(availableEngines())('the erasure of a project (%s)', (engine) => {
       const isDone = async () => (await ask(bus, operation, params, context())).isDone;
       await waitFor(isDone, { what: operation.name });
     }
-    // Now only the connections service is missing. Identity asks this service once in each round. So after the second request, a whole
-    // round has passed.
+    // Now only the connections service is missing. Identity tries to continue the erasure in rounds, and asks this service once
+    // in each round. So after the second request, a whole round has passed.
     requests.mockClear();
     const asking = internalSubject(bus.prefix, eraseProjectConnections);
     const timesAsked = () => requests.mock.calls.filter(([subject]) => subject === asking).length;

@@ -100,7 +100,7 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     await everywhere(path, ({ headers }) => headers['x-ratelimit-limit'] === '9');
   });
 
-  it('only pages of the listed origins can send requests', async () => {
+  it('if a project lists origins, CORS allows only pages of these origins', async () => {
     const { id } = await platform.createProject();
     const path = `/v7/${id}/users/check-username?username=someone`;
     const origin = ({ headers }: Answer) => headers['access-control-allow-origin'];

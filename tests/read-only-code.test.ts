@@ -10,13 +10,16 @@ import { startByKith } from './support/start-script.ts';
 
 const run = promisify(execFile);
 
-/** Runs a program without the capabilities that allow root to write everywhere. */
+/**
+ * The words that run a program without the capabilities that allow root to write everywhere. There are none if this user is not
+ * root.
+ */
 const by =
   process.getuid?.() === 0
     ? ['setpriv', '--bounding-set', '-dac_override', '--inh-caps', '-dac_override']
     : [];
 
-describe('code that its user cannot change', () => {
+describe('code that the user who runs it cannot change', () => {
   const undo = new AsyncDisposableStack();
   let copy: RepositoryCopy;
   let data: string;

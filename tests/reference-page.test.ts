@@ -39,7 +39,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText;
-      // If the test leaves a page, the browser aborts the page's unfinished requests.
+      // If the test leaves a page, the browser aborts the page's unfinished requests. Such a request is no mistake of the page.
       if (why !== 'net::ERR_ABORTED' && !tellsOfNetwork(why)) complaints.push(`failed: ${request.url()}`);
     });
     page.on('request', (request) => {
@@ -77,7 +77,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }
     }
   }
 
-  it('leads from a problem to its code, to the operations with this code, and to an answer with a token', async () => {
+  it('leads from the `type` of an error to its code, from a code to the operations with this code, and sends a request with a token', async () => {
     const refused = await fetch(`${platform.url}/nothing`, {
       headers: { accept: 'application/problem+json' },
     });

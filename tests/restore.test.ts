@@ -82,7 +82,10 @@ describe('kith restore', () => {
     const begunAt = new Date(Date.parse(manifest.begunAt) + 2 * 3600 * 1000).toISOString();
     await writeFile(file, JSON.stringify({ ...manifest, begunAt }));
   };
-  /** Runs a restore that copies the users' files and then fails, because all users have the same value in a temporary index. */
+  /**
+   * Runs a restore that copies the users' files and then fails. It fails because a temporary unique index covers a field that
+   * no user has, so a second user counts as a duplicate.
+   */
   const stopsOnce = async (words: string[], name: string) => {
     const users = collectionOf(name, 'identity', 'users');
     const index = await users.createIndex({ none: 1 }, { unique: true });
@@ -140,7 +143,7 @@ describe('kith restore', () => {
     const restored = await runKith(['restore', backup, '--erased', list()], env);
     expect([restored.code, restored.stderr]).toEqual([0, expect.not.stringContaining('erasures')]);
     expect(namesInFolder(data)).toEqual(['Leaver', 'Other']);
-    // The list of erasures in the new folder is enough to restore the older backup.
+    // With the list of erasures in the new folder, a restore of the older backup still removes the erased user.
     const kept = join(data, 'erasures.jsonl');
     const older = { KITH_DATA: pathOf('older-restored'), KITH_SECRET: movedSecret };
     expect((await runKith(['restore', pathOf('backup'), '--erased', kept], older)).code).toBe(0);
@@ -184,7 +187,7 @@ describe('kith restore', () => {
     expect(namesInFolder(again.KITH_DATA)).toEqual(['Other']);
   });
 
-  it('applies the events that were not received before the backup, when it uses another prefix', async () => {
+  it('events that no service has received before the backup are applied after the restore, even if the restore changes the prefix', async () => {
     const backup = await copyOfBackup('unread');
     await addUnreadDeletion(backup, other);
     for (const [name, listed, owners] of [
@@ -267,7 +270,7 @@ describe('kith restore', () => {
     expect(await readdir(root)).not.toContain('undamaged');
   });
 
-  it('fills the folder to which a link leads', async () => {
+  it('if KITH_DATA names a symbolic link, fills the folder to which the link leads', async () => {
     await mkdir(pathOf('disk'));
     await symlink(pathOf('disk'), pathOf('link'));
     const restored = await runKith(['restore', pathOf('backup')], { KITH_DATA: pathOf('link') });
@@ -276,7 +279,7 @@ describe('kith restore', () => {
     expect((await lstat(pathOf('link'))).isSymbolicLink()).toBe(true);
   });
 
-  it('says if it cannot create a folder beside the data folder', async () => {
+  it('reports that it cannot create a folder beside the data folder', async () => {
     const data = join(pathOf('backup'), 'backup.json', 'data');
     const refused = await runKith(['restore', pathOf('backup')], { KITH_DATA: data });
     expect([refused.code, refused.stderr]).toEqual([
@@ -311,7 +314,7 @@ describe('kith restore', () => {
         await first.ended;
       }
       await rm(pipe);
-      // Once the process is dead, another restore to the same place works.
+      // After the process has died, another restore to the same place works.
       expect((await runKith(['restore', from], env)).code).toBe(0);
     },
     60_000,

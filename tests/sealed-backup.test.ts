@@ -30,7 +30,10 @@ describe('a sealed backup', () => {
   const audience = { TOKEN_AUDIENCE: 'example.org' };
   const settings = { ...audience, KITH_SECRET: undefined };
   const withPassphrase = (env: NodeJS.ProcessEnv) => ({ ...env, KITH_BACKUP_PASSPHRASE: passphrase });
-  /** Asks a platform as the user who signed up before the backup. */
+  /**
+   * Asks a platform for the sessions of the user who signed up before the backup, with this user's token. Throws if the
+   * platform refuses the token.
+   */
   const isThere = async (url: string) => {
     const path = `/v7/${user.projectId}/auth/sessions`;
     return caller(url)('GET', path, { token: user.accessToken });
@@ -117,7 +120,7 @@ describe('a sealed backup', () => {
   });
 
   it.runIf(availableEngines().includes('containers'))(
-    'can be restored into databases with another secret, and made of these databases',
+    'a sealed backup can be restored into databases with another secret, and `kith backup` can make a sealed backup of these databases',
     async () => {
       await using engines = await startEngines();
       const prefix = uniquePrefix();

@@ -33,7 +33,7 @@ describe.each(availableEngines())('the client of an application’s back end (%s
   });
   afterAll(() => platform.stop());
 
-  it('reads and changes fields of users that the users themselves cannot', async () => {
+  it('reads the full profile of a user, and changes fields that the users themselves cannot change', async () => {
     const { id } = await server.users.getByUsername({ username: 'ada' });
     expect(id).toBe(ada.id);
     expect(await server.users.get({ userId: id })).toMatchObject({ name: 'Ada', email: ada.email });

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
 import { privateKey } from './support/keys.ts';
 
-// Tests the calls that existing client libraries of this API family make, with the names that they use (spec#existing-clients).
+// Tests the requests that existing client libraries of this API family send, with the addresses and field names that these
+// libraries use (spec#existing-clients).
 describe.each(availableEngines())('existing clients (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
@@ -48,7 +49,7 @@ describe.each(availableEngines())('existing clients (%s)', (engine) => {
     expect(list.json()).toMatchObject({ connections: [{ id: connectionId }], data: [{ id: connectionId }] });
     const count = await get(`/v7/users/${grace.id}/connections-count`);
     expect([count.status, count.json()]).toEqual([200, { count: 1 }]);
-    // Clients send this header when nobody is signed in.
+    // Existing clients send the token `null` when nobody is signed in.
     const asNobody = await http(platform.url, {
       path: `/v7/users/${grace.id}/connections`,
       headers: { authorization: 'Bearer null' },

@@ -45,7 +45,7 @@ it('each link inside docs/spec.md leads to an anchor', () => {
   expect(links.filter((id) => !known.has(id))).toEqual([]);
 });
 
-it('no rule is cited by letter and number any more', () => {
+it('no citation has the older form, which was written in capital letters', () => {
   const old = find(/\bSPEC(?=[\s.,;:)'’]|$)/gm);
   expect(old.map(({ at, match }) => `${at} ${match}`)).toEqual([]);
 });

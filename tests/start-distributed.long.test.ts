@@ -28,7 +28,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         KITH_DATA: data,
         KITH_PREFIX: prefix,
         PORT: '0',
-        // This time is longer than the time in which a process has to stop.
+        // This is longer than `usualStopMs`, the time in which a process usually has to stop. So the processes would be killed
+        // if the drain time were not added to that time.
         DRAIN_MS: '26000',
         MONGODB_URL: engines.mongodbUrl,
         NATS_URL: engines.natsUrl,
@@ -85,7 +86,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       expect(await connectionsPids()).toHaveLength(1);
       const again = await run('bash', ['-c', line]);
       expect(JSON.parse(again.stdout)).toEqual(listed);
-      // The process that was started again has another internal port.
+      // The process that was started again has another internal port. So this also checks that `kith status` asks at the new
+      // port.
       const status = await runKith(['status', '--json'], { KITH_DATA: data });
       expect([status.code, JSON.parse(status.stdout)]).toMatchObject([
         0,
@@ -145,7 +147,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       await rm(data, { recursive: true, force: true });
     }, 180_000);
 
-    it('says in one sentence which server refuses', async () => {
+    it('says in one sentence which server does not answer', async () => {
       const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));
       const dead = '127.0.0.1:1';
       await using engines = await startEngines();

@@ -142,7 +142,7 @@ describe('npm start, in cases that take longer', () => {
     const KITH_SECRET = 'a secret from outside of the data folder';
     const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production', KITH_SECRET };
     const kith = await startByKith({ env, until: 'no demo project' });
-    // The log has addresses, too.
+    // The log lines contain addresses, too. So the patterns match only lines of the start's own text.
     const url = /^Kith is up at (http:\/\/127\.0\.0\.1:\d+)/m.exec(kith.output())?.[1];
     expect(kith.output()).toMatch(/^Internally: http:\/\/127\.0\.0\.1:\d+ /m);
     const path = '/v7/00000000-0000-0000-0000-000000000000/crypto/sign-testing-jwt';

@@ -77,7 +77,7 @@ describe('npm start', () => {
     expect(mode).toBe(0o600);
   });
 
-  it('runs the program that prints the secret once', async () => {
+  it('a start runs the program that prints the secret only one time', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
     const [program, runs] = [join(folder.path, 'print-secret'), join(folder.path, 'runs')];
     await writeFile(program, `#!/bin/sh\necho run >> ${runs}\necho ${'s3cret-'.repeat(5)}\n`, {
@@ -142,7 +142,7 @@ describe('a start that takes long', () => {
     expect([stopped.code, stopped.stderr]).toEqual([0, '']);
     const started = await starting;
     expect([await started.exited, started.output()]).toEqual([0, '']);
-    // The services would end by themselves, but only after they have given up on the engines.
+    // The services would end by themselves, but only after they have given up on the engines. So the test kills them.
     started.signal('SIGKILL');
     silent.close();
   });
@@ -184,17 +184,20 @@ describe('the arguments of a start', () => {
     expect([await said.exited, said.output()]).toEqual([1, `kith: ${sentence}\n`]);
   });
 
-  it.each([[[]], [['--distributed']]])('a file can set NODE_ENV to production, with %j', async (words) => {
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
-    const file = join(folder.path, 'node-env');
-    await writeFile(file, 'production\n');
-    const given = { KITH_DATA: join(folder.path, 'data'), PORT: '0', NODE_ENV_FILE: file };
-    await using said = await startByKith({ env: given, until: ready, words });
-    expect(said.output()).toContain(
-      'KITH_SECRET: a secret of at least 32 characters is needed in production',
-    );
-    expect(await said.exited).toBe(1);
-  });
+  it.each([[[]], [['--distributed']]])(
+    'the file that NODE_ENV_FILE names can set NODE_ENV to production, with %j',
+    async (words) => {
+      await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
+      const file = join(folder.path, 'node-env');
+      await writeFile(file, 'production\n');
+      const given = { KITH_DATA: join(folder.path, 'data'), PORT: '0', NODE_ENV_FILE: file };
+      await using said = await startByKith({ env: given, until: ready, words });
+      expect(said.output()).toContain(
+        'KITH_SECRET: a secret of at least 32 characters is needed in production',
+      );
+      expect(await said.exited).toBe(1);
+    },
+  );
 
   it('Kith starts nothing if npm has removed the name of an option, and says why', async () => {
     const given = { env: { ...env, npm_lifecycle_event: 'start' }, until: ready, words: ['4000'] };

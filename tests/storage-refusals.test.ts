@@ -27,7 +27,7 @@ const boundary = 'the-boundary';
 const type = `multipart/form-data; boundary=${boundary}`;
 const idleMs = 700;
 
-/** The part of the request after the request line and the token. */
+/** What a test adds to the request line and the token of an upload. */
 interface Sent {
   headers?: Record<string, string>;
   body?: Uint8Array | string | AsyncIterable<Uint8Array>;
@@ -356,7 +356,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** A GIF of `frames` frames, which differ in one pixel each. */
+/** A GIF of `frames` frames. Each frame draws only one pixel, so the file is small. */
 function animationOf(width: number, height: number, frames: number): Buffer {
   const screen = Buffer.alloc(7);
   screen.writeUInt16LE(width, 0);

@@ -21,8 +21,8 @@ test.each(longFiles)('%s names its quick counterpart', (path) => {
 });
 
 /**
- * Whether a suite runs on real engines only in `npm run test:long`. A suite of `tests/surface` does, unless it names its
- * engines.
+ * Whether a suite runs on real engines only in `npm run test:long`. This is so for suites that use `handlerEngines`, and for a
+ * suite of `tests/surface`, unless it names its engines.
  */
 function leavesOutEngines(path: string): boolean {
   const text = readFileSync(path, 'utf8');

@@ -55,7 +55,8 @@ it('the bill of materials names every package that is needed to run Kith, with i
   expect(others.length).toBeGreaterThan(100);
   for (const path of others) {
     const name = path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-    // npm may have left out packages that are built for other machines.
+    // Most optional packages are built for one kind of machine. npm leaves out those for other machines, so the bill may lack
+    // them.
     if (lock.packages[path].optional) continue;
     expect(listed.get(`${name}@${lock.packages[path].version}`)?.purl, name).toContain('pkg:npm/');
   }

@@ -74,7 +74,7 @@ describe('starting and ending tracing', () => {
     await using collector = await startCollector({ hangs: true });
     const platform = await startTracedPlatform('embedded', {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-      // These timeouts are longer than this test may take.
+      // These timeouts are longer than this test may take. So the test fails if the platform waits for one of them.
       OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
       OTEL_BSP_EXPORT_TIMEOUT: '3600000',
       OTEL_BSP_SCHEDULE_DELAY: '50',

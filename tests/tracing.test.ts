@@ -154,7 +154,8 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
     const kept = clientSpan();
     expect((await rename({ traceparent: dropped.traceparent })).status).toBe(200);
     expect((await rename({ traceparent: kept.traceparent })).status).toBe(200);
-    // Each process exports its spans in the order in which they end.
+    // Each process exports its spans in the order in which they end. So if the first request had made spans, they would arrive
+    // before the spans of the second request.
     await until(kept.traceId, 'PATCH /collections/:collectionId', 'server');
     await until(kept.traceId, 'collections.rename', 'server');
     await until(kept.traceId, 'publish collection.renamed', 'producer');
@@ -229,7 +230,8 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
       headers: { traceparent: client.traceparent },
       body: { email: ada.email, password: ada.password },
     });
-    // The database's own error message would contain the e-mail address.
+    // This sign-up fails in the database, whose own error message contains the e-mail address. The exported spans must not
+    // contain this message.
     expect(taken.status).toBe(409);
     const byName = `/v7/${projectId}/users/by-username?username=query-secret`;
     await http(platform.url, { path: byName, headers: { traceparent: client.traceparent } });

@@ -13,7 +13,7 @@ import { copyRepository } from './support/repository-copy.ts';
 const run = promisify(execFile);
 
 describe.each(['quick-start.md', 'walkthrough.md'])('docs/%s', (guide) => {
-  // A clone has no data yet.
+  // The guides begin with a fresh clone, which has no data yet. So they are followed in a copy of the repository.
   let copy: Awaited<ReturnType<typeof copyRepository>>;
   let elsewhere: string;
   const git = async (...words: string[]) => {

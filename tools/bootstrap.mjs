@@ -22,8 +22,8 @@ if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
 }
 
 async function start() {
-  // If somebody presses Ctrl-C in a terminal, the child also gets the signal. If only this process gets a signal, it passes the
-  // signal on. If no child is running, only `isAskedToEnd` records the signal.
+  // If somebody presses Ctrl-C in a terminal, the child also gets SIGINT. SIGTERM may reach only this process, so this process
+  // passes SIGTERM on to the child. If no child is running, only `isAskedToEnd` records the signal.
   let isAskedToEnd = false;
   process.on('SIGINT', () => {
     isAskedToEnd = true;
@@ -32,17 +32,19 @@ async function start() {
     isAskedToEnd = true;
     endAll();
   });
-  // npm sends a signal to the shell that started this process. The shell then ends without passing the signal on.
+  // If npm gets a signal, it passes the signal on only to the shell that started this process. The shell ends and does not pass
+  // the signal on. So this process ends its children when it gets another parent.
   const { ppid } = process;
   if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && endAll(), 250);
   const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
   try {
     const [node = ''] = await Promise.all(installing);
-    // A signal that came while files were being moved is delivered in the next turn of the event loop.
+    // Node delivers a signal that came while files were being moved only in the next turn of the event loop. So this waits for
+    // that turn.
     await new Promise((turn) => setImmediate(() => setImmediate(turn)));
     if (isAskedToEnd) return 1;
-    // The same flags as in apps/kith/src/forms/node-flags.ts. In the embedded form, the services run in the process that is
-    // started here.
+    // These are the flags of a service's process (apps/kith/src/forms/node-flags.ts). In the embedded form, the services run in
+    // the process that is started here, so this process gets the same flags.
     const flags = ['--min-semi-space-size=16'];
     // Without the two dashes, Node would treat the `--env-file` of a command as its own option, and look for the file in the
     // project's folder.
@@ -50,8 +52,8 @@ async function start() {
       cwd: root,
       // With this cache, Node strips types and compiles modules only once, and not at every start.
       env: { NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'kith-compiled'), ...process.env },
-      // This gives the child an IPC channel. The channel closes when this process ends, no matter how it ends. So the child
-      // notices the end.
+      // `ipc` gives the child an IPC channel. The channel closes when this process ends, no matter how it ends. So the child
+      // notices that this process has ended.
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     });
   } catch (error) {

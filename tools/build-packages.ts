@@ -37,7 +37,7 @@ function compile(of: readonly Package[]): void {
       declaration: true,
       rootDir: root,
       outDir: join(scratch, 'out'),
-      // Recent browsers and Node 20 run this without further compilation.
+      // Recent browsers and Node 20 run ES2022 without further compilation.
       target: 'es2022',
     },
     include: of.map(({ folder }) => join(root, folder, 'src')),

@@ -1,5 +1,5 @@
 // Writes services/identity/src/common-passwords.ts from the 10,000 most used passwords. Leaves out passwords of fewer than 8
-// characters, because they are refused anyway. `--check` only compares.
+// characters, because they are refused anyway. With `--check`, it writes nothing, and fails if the result would differ.
 import { hash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dictionary } from '@zxcvbn-ts/language-common';

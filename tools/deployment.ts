@@ -1,5 +1,6 @@
 // Writes those parts of Dockerfile, docker-compose.yml and Prometheus' targets that name every service. The manifests say what
-// the parts contain. `--check` only compares. Each part is between two comments, `# <part> …` and `# </part>`.
+// the parts contain. With `--check`, it writes nothing, and fails if the result would differ. Each part is between two
+// comments, `# <part> …` and `# </part>`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { secretNames, serviceNames, services } from '@kith/platform';

@@ -1,6 +1,6 @@
 // Writes into .dockerignore which packages are sent to a builder. These are the packages that at least one image holds
-// (tools/images). Builders copy and hash every sent file, and most installed packages are only for development. `--check` only
-// compares.
+// (tools/images). Builders copy and hash every sent file, and most installed packages are only for development. With `--check`,
+// it writes nothing, and fails if the result would differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { imageNames, imageOf, lockOf } from './images/image.ts';

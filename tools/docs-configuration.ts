@@ -1,4 +1,5 @@
-// Writes the table of environment variables into docs/configuration.md, from the zod schemas that read the variables. `--check` only compares.
+// Writes the table of environment variables into docs/configuration.md, from the zod schemas that read the variables. With
+// `--check`, it writes nothing, and fails if the result would differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tracingConfig } from '@kith/base';
 import { sharedGatewayConfig } from '@kith/gateway';

@@ -1,4 +1,5 @@
-// Reads from the manifests what each credential can do, and writes this into docs/transport.md. `--check` only compares.
+// Reads from the manifests what each credential can do, and writes this into docs/transport.md. With `--check`, it writes
+// nothing, and fails if the result would differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { databaseUsers, natsRights, redisRights } from '@kith/platform';
 

@@ -1,5 +1,6 @@
-// Writes docs/errors.md from the contracts. It lists every code with its status and message. For each code, it explains when and by
-// which operations the code is returned, and what a client should do. `--check` only compares.
+// Writes docs/errors.md from the contracts. It lists every code with its status and message. For each code, it explains when
+// and by which operations the code is returned, and what a client should do. With `--check`, it writes nothing, and fails if
+// the result would differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, type ErrorMeaning, errorMeanings, errors, operations } from '@kith/contracts';

@@ -1,4 +1,5 @@
-// Writes docs/metrics.md: every metric with its type, its labels and its meaning. `--check` only compares.
+// Writes docs/metrics.md: every metric with its type, its labels and its meaning. With `--check`, it writes nothing, and fails
+// if the result would differ.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Metrics } from '@kith/base';
 

@@ -1,6 +1,6 @@
-// Writes docs/operations.md. For every operation, the file lists the allowed callers, the limit and the codes. It also lists the
-// suites that reach all of these codes through the gateway, and the other suites that name the operation. For every code, the file
-// lists the suites that reach the code. `--check` only compares.
+// Writes docs/operations.md. For every operation, the file lists the allowed callers, the limit and the codes. It also lists
+// the suites that reach all of these codes through the gateway, and the other suites that name the operation. For every code,
+// the file lists the suites that reach the code. With `--check`, it writes nothing, and fails if the result would differ.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import * as contracts from '@kith/contracts';
 import { fileOf, type PartName, parts } from '../tests/support/surface/parts.ts';

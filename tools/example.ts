@@ -1,5 +1,5 @@
 // `npm run example`: starts the example application (examples/people). It runs on an embedded platform of its own with a few
-// people. If KITH_URL and KITH_PROJECT are set, it runs on that platform instead.
+// people. If KITH_URL and KITH_PROJECT name a running platform and one of its projects, it uses these instead.
 
 import { createLogger, readConfig, wholeNumber } from '@kith/base';
 import { createOperatorClient } from '@kith/client/operator';
@@ -48,7 +48,8 @@ async function onItsOwn(env: NodeJS.ProcessEnv, port: number | undefined) {
     LOG_LEVEL: 'warn',
     INTERNAL_PORT: '0',
     KITH_DATA: '.kith/example',
-    // All people who try out the example share one address, so they share its limits.
+    // All people who try out the example on this machine have the same IP address, so they share its limits. So the limits are
+    // ten times as high as usual.
     RATE_LIMIT_SCALE: '10',
   };
   const config = readConfig(platformConfig, { ...env, PORT: '0' }, defaults);

@@ -1,5 +1,5 @@
-// Writes tools/bootstrap/help.txt, the `--help` texts of the command line and of the example. With this file, printing help needs
-// neither packages nor Node 24. `--check` only compares.
+// Writes tools/bootstrap/help.txt, the `--help` texts of the command line and of the example. With this file, printing help
+// needs neither packages nor Node 24. With `--check`, it writes nothing, and fails if the result would differ.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { commands, runCommandLine } from '@kith/platform/cli';

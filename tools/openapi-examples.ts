@@ -1,5 +1,5 @@
-// Records libs/openapi/examples on a platform of its own: a request and its answer for every operation. Run this by hand when
-// operations are added or changed. tools/openapi.ts then puts the examples into the OpenAPI document.
+// Records libs/openapi/examples on a platform of its own: a request and its answer for every operation. `npm run generate` runs
+// this script, and then tools/openapi.ts, which puts the examples into the OpenAPI document.
 import { writeFileSync } from 'node:fs';
 import { operations, serviceOf } from '@kith/contracts';
 import { startPlatform } from '@kith/testing';

@@ -24,7 +24,8 @@ const ours: Record<string, unknown> = {
   'oas3-valid-media-example': 'off',
   // Names and messages are free text in any writing system, so no pattern can tell good text from bad.
   'owasp:api4:2023-string-restricted': 'off',
-  // If an operation takes no token, it never refuses a token.
+  // The original rule expects that every operation documents the status 401. Here, only operations that require a token have
+  // to.
   'owasp:api8:2023-define-error-responses-401': {
     ...owasp['owasp:api8:2023-define-error-responses-401'],
     given: [
@@ -66,7 +67,8 @@ const ours: Record<string, unknown> = {
     ...owasp['owasp:api7:2023-concerning-url-parameter'],
     given: `${withoutMailLinks}[*].parameters[*].name`,
   },
-  // An export contains all of a user's data, and sends each part as soon as it is read. Every other array has a bound.
+  // The arrays of an export have no bound, because an export contains all data of a user. So the rule leaves out exports. All
+  // other arrays must have a bound.
   'owasp:api4:2023-array-limit': {
     ...owasp['owasp:api4:2023-array-limit'],
     given: [
@@ -98,7 +100,7 @@ async function redocly(): Promise<string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 }
 
-/** Spectral's own function that this rule set uses. */
+/** Returns the function of Spectral with which an OWASP rule checks that a field exists. */
 function isThere(): unknown {
   const rule = owasp['owasp:api4:2023-rate-limit-responses-429'] as { then: { function: unknown }[] };
   return rule.then[0]?.function;

@@ -1,4 +1,5 @@
-// Writes libs/openapi/openapi.json from the contracts and the recorded examples. `--check` only compares.
+// Writes libs/openapi/openapi.json from the contracts and the recorded examples. With `--check`, it writes nothing, and fails
+// if the result would differ.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { documentFile, writeDocument } from '@kith/openapi';
 

@@ -1,6 +1,6 @@
 // `npm run sbom`: writes sbom.cdx.json from the lock file. This is the bill of materials (CycloneDX 1.6) of everything that
-// Kith may need when it runs. `--check` only compares. `npm run sbom -- storage` prints the bill of an image, which is a part
-// of the whole bill (tools/images/bill.ts).
+// Kith may need when it runs. With `--check`, it writes nothing, and fails if the result would differ. `npm run sbom --
+// storage` prints the bill of an image, which is a part of the whole bill (tools/images/bill.ts).
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

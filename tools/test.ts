@@ -17,7 +17,7 @@ const has = (word: string) => process.argv.includes(word);
 
 const folder = mkdtempSync(join(tmpdir(), 'kith-test-'));
 const report = join(folder, 'report.json');
-// Hundreds of processes share the code that one of them has compiled.
+// With this cache, code that one process has compiled is not compiled again by the hundreds of other processes of a run.
 process.env.NODE_COMPILE_CACHE ??= join(folder, 'compiled');
 process.env.NODE_ENV = 'test';
 if (has('--long')) process.env.KITH_TEST_LENGTH = 'long';
@@ -37,7 +37,7 @@ process.exit(code);
 
 async function run(): Promise<number> {
   const progress = (line: string) => console.error(`  ${line}`);
-  // Without an S3 server, only the suites that need it fail.
+  // If no S3 server can be prepared, the run continues, and only the suites that need the server fail.
   await prepareS3(progress).catch((error: Error) => progress(error.message));
   if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const provided = await provideEngines({ env: process.env, progress });
@@ -53,7 +53,10 @@ async function run(): Promise<number> {
   return vitest();
 }
 
-/** Starts the engines that all suites share. They run until the end, so their direct URLs stay valid. */
+/**
+ * Starts the engines that all suites share. The engines are not stopped before the end of the run, so their direct URLs stay
+ * valid.
+ */
 async function startSharedEngines(images: EngineImages, progress: (line: string) => void) {
   engines = await startContainers({ images, progress });
   const { mongo, nats, redis } = engines;
@@ -71,8 +74,8 @@ async function vitest(): Promise<number> {
     ['node_modules/vitest/vitest.mjs', 'run', ...reporters, `--outputFile.json=${report}`, ...words],
     { stdio: 'inherit', env: { ...process.env, KITH_TEST_DESK: desk.url } },
   );
-  // If somebody presses Ctrl-C in a terminal, the child also gets SIGINT. SIGTERM may reach only this process, so this process
-  // passes SIGTERM on to the child.
+  // If somebody presses Ctrl-C in a terminal, the child also gets SIGINT and ends. So this process ignores SIGINT and waits for
+  // the child. SIGTERM may reach only this process, so this process passes SIGTERM on to the child.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
   return await new Promise((resolve) => child.on('exit', (status) => resolve(status ?? 1)));

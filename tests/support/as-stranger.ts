@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 
 /** Calls a function as a user who has no right to look into a folder. The function must be synchronous. */
 export function asStranger<T>(folder: string, call: () => T): T {
-  // Root may look into every folder, whatever its mode is.
+  // Root may look into every folder, whatever its mode is. So root becomes another user for the time of the call.
   const isRoot = process.getuid?.() === 0;
   if (isRoot) process.seteuid?.(65_534);
   else chmodSync(folder, 0);

@@ -13,7 +13,7 @@ export interface Collector extends AsyncDisposable {
   headers(): IncomingHttpHeaders[];
 }
 
-/** Starts a collector (OTLP over HTTP, protobuf). If it `hangs`, it accepts exports and never answers. */
+/** Starts a collector (OTLP over HTTP, protobuf). With `hangs`, the collector accepts exports and never answers. */
 export async function startCollector(options: { hangs?: boolean } = {}): Promise<Collector> {
   const bodies: Buffer[] = [];
   const headers: IncomingHttpHeaders[] = [];

@@ -21,7 +21,10 @@ export interface Running {
   kill(signal?: NodeJS.Signals): void;
 }
 
-/** Starts `kith` as a process of its own. Each time stderr grows, it calls `hear` with the whole stderr so far. */
+/**
+ * Starts `kith` as a process of its own. Calls `hear` each time the process prints something on stderr, with everything that it
+ * has printed there so far.
+ */
 export function startKith(
   words: readonly string[],
   env: NodeJS.ProcessEnv,
@@ -57,7 +60,10 @@ export async function runKith(words: readonly string[], env: NodeJS.ProcessEnv):
   return said;
 }
 
-/** The result of a long command that ran with `--json`. `progress` is the text that the command prints without `--json`. */
+/**
+ * The result of a command that reports progress (`isLong`) and ran with `--json`. `progress` has the lines of progress as the
+ * command prints them without `--json`.
+ */
 export function longResult<Result = object>({ stdout }: Said): Result & { progress: string } {
   const events = stdout
     .trimEnd()

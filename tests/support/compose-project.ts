@@ -39,8 +39,8 @@ interface ComposeOptions {
 }
 
 /**
- * Builds and starts docker-compose.yml, on the engine images of this machine. If a registry is reachable, these are the official
- * images. Otherwise they are the images that were built offline.
+ * Builds the images of docker-compose.yml and starts its containers. The images of the engines are those that this machine can
+ * get: the official images if a registry is reachable, and otherwise images that are built offline.
  *
  * @param more Further settings, in the form of a Compose file or as its text.
  */
@@ -74,15 +74,17 @@ export async function startComposeProject(
   const call = async (...words: string[]) =>
     (await run(program, [...first, ...flags, ...words], options)).stdout;
   starting.defer(async () => {
-    // Right after a removal, the daemon may still count the removed container as part of a network. Then the daemon keeps the network,
-    // so the test tries again.
+    // Right after a removal, the daemon may still count the removed container as part of a network. Then the daemon does not
+    // remove the network, so this tries again.
     const isDown = () => call('down', '-v', '--timeout', '0').then(() => true);
     await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
-    // Removes images by name, not by id. Another project may have the same image, and its containers may be running.
+    // Removes images by name, not by id, because another project may have the same image under another name, and may be running
+    // containers of it.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
     const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
     if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...images]);
-    // The classic builder keeps stages that no image uses any more. Another build may still use stages of the last hour.
+    // The classic builder keeps stages that no image uses any more. This removes them, except those of the last hour, because
+    // another build may still use those.
     await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
   await call('config', '-q');

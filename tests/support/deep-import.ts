@@ -8,7 +8,7 @@ const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString
 
 /**
  * Imports collections and entities. The parent of a collection is always `chains` lines earlier in the file. So each request
- * needs the collections of the previous request. A third of the entities come twice. Expects every row to arrive.
+ * needs the collections of the previous request. A third of the entities come twice. Expects that every row is imported.
  */
 export async function expectDeepImport(
   platform: Pick<TestPlatform, 'url' | 'operatorToken' | 'createProject'>,

@@ -53,7 +53,7 @@ async function filesIn(folder: string): Promise<string> {
   return (await Promise.all(files.map(read))).join('\n');
 }
 
-/** The counts of the gateways in Redis, under a platform's prefix. */
+/** The names of the keys under which the gateways of a platform count in Redis, as one text. */
 export async function countsOf({ engines, prefix }: TestPlatform): Promise<string> {
   if (!engines) return '';
   const redis = new Redis(engines.redisUrl);

@@ -9,7 +9,7 @@ export interface FakeNpm extends AsyncDisposable {
    * ends when a second call has begun, or interrupts its caller when all is installed.
    */
   env(how?: 'fails' | 'hangs' | 'waits' | 'interrupts'): NodeJS.ProcessEnv;
-  /** The packages for which the program was called, by the name in their `package.json`. */
+  /** For each call of the program, the name in the `package.json` of the folder in which it was called. */
   calls(): Promise<string[]>;
 }
 

@@ -24,7 +24,7 @@ export function filmOf({ width, height, frames }: { width: number; height: numbe
   return Buffer.concat([head, ...all.flat(), Buffer.from(';')]);
 }
 
-/** Numbers of colours that look like gradients of red, green and blue. */
+/** Pixels that look like gradients of red, green and blue. Each pixel is the number of a colour in the palette. */
 function dithered(width: number, height: number): Uint8Array {
   const level = (share: number, levels: number, at: number) =>
     Math.floor(share * (levels - 1) + ((at * 31) % 17) / 17);

@@ -41,7 +41,7 @@ export async function makeFolders() {
     await mkdir(path, { mode: 0o700 });
     return path;
   };
-  /** Makes a folder. Copies the files `ofOther` from the folder `other`, and all other files from the folder `one`. */
+  /** Makes a folder. Copies the files `ofOther` from the folder `other`, and the remaining files from the folder `one`. */
   const mix = async (one: string, other: string, ofOther: readonly string[]) => {
     const path = await make();
     for (const file of files) await cp(join(ofOther.includes(file) ? other : one, file), join(path, file));

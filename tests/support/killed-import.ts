@@ -87,7 +87,7 @@ export async function expectKilledImportToEndAlike(
   expect(await readProject(platform, killed.projectId, options)).toEqual(held);
 }
 
-/** All that `kith import` prints while it runs. */
+/** A pattern for the progress that `kith import` prints while it runs. */
 export const importProgress = /^((users|connections|collections|entities): \d+ lines, \d+ %\n)*$/;
 
 interface Prepared {
@@ -117,7 +117,7 @@ async function prepare(platform: Platform, folder: string, options: Size): Promi
   };
 }
 
-// The command itself refuses some rows, and the platform refuses others.
+// Rows with different faults. The command itself refuses malformed rows, and the platform refuses the other wrong rows.
 const isMalformed = (row: number) => row % 50 === 47;
 const isTaken = (row: number) => row % 50 === 48;
 const isBadUser = (row: number) => isMalformed(row) || isTaken(row);

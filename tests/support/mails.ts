@@ -39,7 +39,10 @@ export function mailTo(
   return waitFor(look, { what: `a mail ${kind} to ${address}` });
 }
 
-/** The token or code in a mail. The token is at the end of a link, or on a line of its own if the project has no page. */
+/**
+ * The token or code in a mail. The token is at the end of a link, or on a line of its own if the project has no page for links
+ * in mails.
+ */
 export function tokenIn({ text }: Pick<ReadMail, 'text'>): string {
   const token = /\b(\d{6})\b|token=([\w-]{43})|^([\w-]{43})$/m.exec(text);
   if (!token) throw new Error('The mail has no token.');

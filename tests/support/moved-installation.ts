@@ -15,7 +15,7 @@ export const operatorToken = 'the-operator';
 /** The `KITH_SECRET` of the moved installation. */
 export const movedSecret = 'the secret of an installation that is moved';
 
-/** Everything that `kith move` prints until the move is done. It matches both a new move and a resumed move. */
+/** A pattern for everything that `kith move` prints until the move is done. It matches both a new move and a resumed move. */
 export const moveProgress = new RegExp(
   [
     '^(waiting for pending work|resuming the move) …\n',

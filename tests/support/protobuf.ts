@@ -37,7 +37,7 @@ export function* fieldsOf(message: Uint8Array): Generator<Field> {
     } else if (wireType === 5) {
       yield { number, bytes: none, value: BigInt(view.getUint32(at, true)) };
       at += 4;
-    } else throw new Error(`Protobuf has no wire type ${wireType}.`);
+    } else throw new Error(`Fields of the wire type ${wireType} cannot be read.`);
   }
 }
 

@@ -2,8 +2,9 @@ import { availableChromium } from '@kith/testing';
 import { type Browser, chromium } from 'playwright-core';
 
 /**
- * Connects to the headless Chromium that all test files of a run share. Returns `undefined` if there is no Chromium. Make a
- * context in the browser for each visitor. Closing the returned browser only ends the connection.
+ * Returns a headless Chromium, or `undefined` if there is none on this machine. All test files of a run share a browser. The
+ * test runner provides the shared browser, at the address KITH_TEST_DESK. Without this address, the caller gets a browser of
+ * its own. Make a context in the browser for each visitor. Closing a shared browser only ends the caller's connection to it.
  */
 export async function sharedBrowser(): Promise<Browser | undefined> {
   const desk = process.env.KITH_TEST_DESK;
@@ -12,7 +13,7 @@ export async function sharedBrowser(): Promise<Browser | undefined> {
     return launch && chromium.launch(launch);
   }
   const answer = await fetch(`${desk}/browser`, { method: 'POST' });
-  if (!answer.ok) throw new Error(`No browser is available: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`The test runner provided no browser: ${await answer.text()}`);
   const browser = (await answer.json()) as { endpoint: string } | null;
   return browser ? chromium.connect(browser.endpoint) : undefined;
 }

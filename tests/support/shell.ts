@@ -10,7 +10,10 @@ export interface Printed {
 
 /** A shell that keeps its variables and background processes from one run of commands to the next. */
 export interface Shell extends AsyncDisposable {
-  /** If the commands take longer than four minutes, it rejects with the text that they have printed. */
+  /**
+   * Runs commands. If they take longer than four minutes, the promise rejects with an error that contains the text that they
+   * have printed.
+   */
   run(commands: string): Promise<Printed>;
 }
 

@@ -24,7 +24,7 @@ interface StartOptions {
   cwd?: string;
   /** The project's folder. By default, this is the folder of this repository. It may also be the folder of a copy. */
   folder?: string;
-  /** The words of a program that runs the script. */
+  /** A program that runs the script, and the arguments of this program. */
   by?: readonly string[];
 }
 
@@ -80,12 +80,12 @@ async function start(
   };
 }
 
-/** The lines that a start has printed once everything was up. */
+/** The lines that a start has printed from `Kith is up` on. */
 export function bannerIn(output: string): string[] {
   return output.slice(output.indexOf('Kith is up')).trimEnd().split('\n');
 }
 
-/** The curl lines a start has printed. */
+/** The lines with curl commands that a start has printed. */
 export function curlLines(output: string): string[] {
   return output.split('\n').filter((line) => line.startsWith('curl '));
 }

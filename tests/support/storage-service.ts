@@ -6,8 +6,8 @@ import { startStorage } from '@kith/storage';
 import type { StoreConfig } from '@kith/store';
 
 /**
- * Starts the storage service in this process, without its HTTP port for bytes. Its files are in a folder that is removed together with
- * the service.
+ * Starts the storage service in this process, without its HTTP port for bytes. Its files are in a folder, which is removed when
+ * the service is disposed.
  */
 export async function startStorageHere(runtime: ServiceRuntime, store: StoreConfig): Promise<RunningService> {
   await using undo = new AsyncDisposableStack();

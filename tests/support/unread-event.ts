@@ -6,7 +6,8 @@ import { makeEvent } from '@kith/service';
 import type { TestUser } from '@kith/testing';
 
 /**
- * Adds an event to the log of a stopped installation. It says that the user was deleted, and no service has received it yet.
+ * Adds an event to the log of a stopped installation. The event says that the user was deleted. No service has received the
+ * event yet.
  */
 export async function addUnreadDeletion(data: string, { id, projectId }: TestUser): Promise<void> {
   const prefix = 'kith';

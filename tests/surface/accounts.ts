@@ -28,7 +28,7 @@ const address = () => `account-${++count}@example.com`;
 export const accounts = surfaceSuite('accounts', (world) => {
   const nowhere = randomUUID();
 
-  it('checks the token before all else, if the operation needs one', () =>
+  it('every operation that needs a token checks it before all else', () =>
     refusesStrangers(world, features.accounts.operations));
 
   it('sign-up returns a session, and the new user has the role `visitor`', async () => {
@@ -202,7 +202,7 @@ export const accounts = surfaceSuite('accounts', (world) => {
     await world.refused(verifyExternalUser, exchange(await token()), 'auth/suspended');
   });
 
-  it('change-password checks the fields, the strength, then the old password, and ends the other sessions', async () => {
+  it('change-password checks the fields, then the strength of the new password, then the old password, and ends the other sessions', async () => {
     const ada = await world.user();
     const { accessToken: token } = ada;
     const other = await world.ok(signIn, { body: { email: ada.email, password: ada.password } });

@@ -40,7 +40,7 @@ export const audit = surfaceSuite('audit', (world) => {
   const ofActor = (actor: string) => rows({ actor });
   const said = (some: readonly AuditRow[]) => some.map(({ action, outcome }) => `${action} ${outcome}`);
 
-  it('checks for the scope audit:read before all else', async () => {
+  it('the operation checks the token and its scope audit:read before all else', async () => {
     await refusesStrangers(world, features.audit.operations);
   });
 
@@ -51,7 +51,7 @@ export const audit = surfaceSuite('audit', (world) => {
     for (let time = 0; time < 3; time++) await world.refused(signIn, wrong, 'auth/invalid-credentials');
     const newPassword = 'another battery staple';
     const own = { token: String(session.accessToken) };
-    // The step-up changes nothing, because the user has no second factor.
+    // The user has no second factor, so this step-up has no effect. But it is recorded like any other step-up.
     await world.ok(stepUp, { ...own, body: { password } });
     await world.ok(changePassword, { ...own, body: { password, newPassword } });
     for (let time = 0; time < 2; time++)
@@ -77,7 +77,7 @@ export const audit = surfaceSuite('audit', (world) => {
     expect(JSON.stringify(found)).not.toContain(email);
   });
 
-  it('records failures of an unknown person under a hash, and the reuse of a refresh token', async () => {
+  it('records failures of an unknown person under a keyed hash of the address, and the reuse of a refresh token', async () => {
     const email = `nobody-${randomUUID()}@example.com`;
     const body = { email, password: 'not this one, I think' };
     await world.refused(signIn, { body }, 'auth/invalid-credentials');

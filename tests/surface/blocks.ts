@@ -25,7 +25,8 @@ const about = (by: TestUser, other: { id: string }) => ({
 });
 
 export const blocks = surfaceSuite('blocks', (world) => {
-  it('checks the token before all else', () => refusesStrangers(world, features.blocks.operations));
+  it('every operation checks the token before all else', () =>
+    refusesStrangers(world, features.blocks.operations));
 
   it.each([
     ['block', blockUser],
@@ -105,7 +106,7 @@ export const blocks = surfaceSuite('blocks', (world) => {
     });
     const suggested = async (by: TestUser, query: string) =>
       (await world.ok(suggestUsers, { token: by.accessToken, query })).body.map(({ id }) => id);
-    // Identity learns of the block from an event, so this takes a moment.
+    // Identity learns of the block from an event, so the suggestions change a moment later.
     await waitFor(async () => (await suggested(ada, 'query=quentin')).length === 0, { what: 'the block' });
     expect(await suggested(hidden, 'query=ada')).not.toContain(ada.id);
     expect(await suggested(third, 'query=quentin')).toEqual([hidden.id]);

@@ -44,7 +44,7 @@ export const connectionLists = surfaceSuite('connection-lists', (world) => {
     }
   });
 
-  it('checks the token before all else, if the operation needs one', () =>
+  it('every operation that needs a token checks it before all else', () =>
     refusesStrangers(world, features['connection-lists'].operations));
 
   it('connections are listed, newest first, with the public profile of the other user', async () => {

@@ -44,9 +44,10 @@ export const connections = surfaceSuite('connections', (world) => {
   const end = (by: TestUser, other: TestUser) => world.ok(deleteConnectionWithUser, about(by, other));
   const nobody = () => ['nonsense', randomUUID(), world.stranger.id].map((id) => ({ id }));
 
-  it('checks the token before all else', () => refusesStrangers(world, features.connections.operations));
+  it('every operation checks the token before all else', () =>
+    refusesStrangers(world, features.connections.operations));
 
-  it('a request is refused if its message is invalid, then if it is to oneself, then if the user does not exist', async () => {
+  it('a request is checked in this order: its message, that it is not to oneself, that the receiver exists', async () => {
     const code = 'connection/invalid-message';
     for (const message of [7, {}, 'x'.repeat(1001), 'lone \ud800']) {
       const body = { message };
@@ -170,7 +171,7 @@ export const connections = surfaceSuite('connections', (world) => {
     await world.refused(requestConnection, about(blocker, blocked), 'connection/not-allowed');
   });
 
-  it('of several simultaneous requests between two users, exactly one is made', async () => {
+  it('of several simultaneous requests between two users, exactly one succeeds', async () => {
     const [one, other] = [await world.user(), await world.user()];
     const asks = Array.from({ length: 8 }, (_, turn) => {
       const given = turn % 2 ? about(one, other) : about(other, one);

@@ -36,7 +36,8 @@ export const entities = surfaceSuite('entities', (world) => {
   });
   const create = (name: string) => world.platform.createCollection(ada, name);
 
-  it('checks the token before all else', () => refusesStrangers(world, features.entities.operations));
+  it('every operation checks the token before all else', () =>
+    refusesStrangers(world, features.entities.operations));
 
   it('saving an entity a second time changes neither its metadata nor the count', async () => {
     const folder = await create('Folder');

@@ -71,7 +71,7 @@ export const factors = surfaceSuite('factors', (world) => {
     ['passkey', 'nonsense'],
   ] as const;
 
-  it('checks the token before all else, if the operation needs one', async () => {
+  it('every operation that needs a token checks it before all else', async () => {
     await refusesStrangers(world, features.factors.operations);
     await refusesUnknown(world, removeUserFactors);
   });
@@ -285,7 +285,8 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(signIn, signInWith(passkey.get(request)));
     const copied = signInWith(passkey.get(await challenge(), { isCopied: true }));
     await world.refused(signIn, copied, 'auth/invalid-second-factor', { field: 'passkey' });
-    // Signs in several times, because some signatures begin with a zero byte.
+    // Signs in several times, because signatures have different forms: a number whose first bit is 1 gets an additional zero
+    // byte in front.
     for (let count = 0; count < 8; count++)
       await world.ok(signIn, signInWith(passkey.get(await challenge())));
 
@@ -356,7 +357,7 @@ export const factors = surfaceSuite('factors', (world) => {
     expect(exported.text).not.toMatch(/publicKey|sealed|hash/i);
 
     const { app, recoveryCodes } = await withTotp(ada);
-    // Recovery codes are returned only with the first factor.
+    // Recovery codes are returned only when the first factor is confirmed.
     expect(recoveryCodes).toEqual([]);
     const { body: second } = await world.ok(signIn, { body: { ...credentials(ada), code: spare[0] } });
     const elsewhereAda = { ...ada, accessToken: second.accessToken };
@@ -381,7 +382,7 @@ export const factors = surfaceSuite('factors', (world) => {
     await world.ok(removeFactor, { ...as(ada), ...of(other) });
     expect((await world.ok(listFactors, as(ada))).body).toEqual({ factors: [], recoveryCodesLeft: 0 });
     await world.ok(signIn, { body: credentials(ada) });
-    // The user has no factor any more, so the platform requires no step-up.
+    // The user has no factor any more. So the platform requires no step-up, and only reports that the factor does not exist.
     await world.refused(removeFactor, { ...as(ada), ...of(other) }, 'auth/factor-not-found');
   });
 

@@ -236,7 +236,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     },
   );
 
-  it('a request with the same key takes effect once, and with another key or without a key again', async () => {
+  it('a repeated request has no effect if its key is the same, and takes effect again with another key or without a key', async () => {
     const given = await folder(world);
     const body = { collectionName: 'Sub' };
     const create = keyed.find(({ name }) => name === 'collections.create-sub-collection') as OperationSpec;
@@ -265,7 +265,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
     expect((await world.ok(listEntities, given)).body.pagination.totalItems).toBe(1);
   });
 
-  it('a repeated request is refused as in progress while the first attempt is still running', async () => {
+  it('a repeated request is refused with request/in-progress while the first attempt is still running', async () => {
     const given = withKey(await callOf(signUp), 'running');
     // The other requests arrive while the first request is hashing the password.
     expect(await world.eightAtOnce(signUp, given, 'request/in-progress')).toBeGreaterThan(0);
@@ -326,7 +326,7 @@ export const idempotency = surfaceSuite('idempotency', (world) => {
       await world.ok(renameCollection, withKey(given, key));
   });
 
-  it('the effects of a change come before its answer: a new password has ended the other sessions', async () => {
+  it('when a change is answered, its effects have already taken place: a new password has ended the other sessions', async () => {
     const { email, password, accessToken: token } = await world.user();
     const { body: other } = await world.ok(signIn, { body: { email, password } });
     expect((await world.ok(listSessions, { token })).body.pagination.totalItems).toBe(2);

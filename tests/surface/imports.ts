@@ -47,7 +47,7 @@ export const imports = surfaceSuite('imports', (world) => {
   });
   const nothing = { imported: 0, unchanged: 0, rejected: [] };
 
-  it('checks the operator’s token before all else', () =>
+  it('every operation checks the operator’s token before all else', () =>
     refusesStrangers(world, features.imports.operations));
 
   it('users are imported with their data, once; rows with taken addresses, names and ids are rejected one by one', async () => {

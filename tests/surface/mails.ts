@@ -33,7 +33,7 @@ export const mails = surfaceSuite('mails', (world) => {
   // The second origin is for passkeys of `localhost`.
   beforeAll(() => set({ webOrigins: [app, 'http://localhost:3000'] }).then(() => undefined));
 
-  it('checks the token before all else, if the operation needs one', () =>
+  it('every operation that needs a token checks it before all else', () =>
     refusesStrangers(world, features.mails.operations));
 
   it('a password reset gets the same answer for known and unknown addresses, and sets a password once', async () => {

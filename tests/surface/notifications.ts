@@ -35,7 +35,8 @@ export const notifications = surfaceSuite('notifications', (world) => {
   const ask = (from: TestUser, { id: userId }: TestUser) =>
     world.ok(requestConnection, { ...by(from), params: { userId } });
 
-  it('checks the token before all else', () => refusesStrangers(world, features.notifications.operations));
+  it('every operation checks the token before all else', () =>
+    refusesStrangers(world, features.notifications.operations));
 
   it('an application can send its own notifications to users, only once if it sends an idempotency key', async () => {
     const [ada, grace] = [await world.user(), await world.user()];

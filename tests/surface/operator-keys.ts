@@ -34,7 +34,7 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
       .body;
   const all = async () => (await world.ok(listOperators, { token, query: 'limit=100' })).body.data;
 
-  it('checks for OPERATOR_TOKEN before all else, and refuses every operator key', async () => {
+  it('every operation checks for OPERATOR_TOKEN before all else, and refuses every operator key', async () => {
     await refusesStrangers(world, features['operator-keys'].operations);
     const key = await operatorKey(world, { scopes: [...operatorScopes] });
     const message = 'Only OPERATOR_TOKEN may do this, not an operator key.';

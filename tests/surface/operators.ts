@@ -39,7 +39,7 @@ export const operators = surfaceSuite('operators', (world) => {
   });
   const about = ({ projectId, id: userId }: TestUser) => ({ token, params: { projectId, userId } });
 
-  it('checks the operator’s token before all else', () =>
+  it('every operation checks the operator’s token before all else', () =>
     refusesStrangers(world, features.operators.operations));
 
   // Uploads are left out, because the suite `imports.ts` tests the fields of a form.
@@ -256,7 +256,8 @@ export const operators = surfaceSuite('operators', (world) => {
     const whole = { copied: pagination.totalItems, next: null };
     for (const spec of [rebuildConnectionsProfiles, rebuildNotificationsProfiles]) {
       expect((await world.ok(spec, { token: key, body: { projectId } })).body).toEqual(whole);
-      // If the position is in another project, the platform ignores it and copies all profiles.
+      // If the position `after` is in another project, the platform ignores the position and copies all profiles of the named
+      // project.
       const elsewhere = { projectId, after: `${world.stranger.projectId}|${world.stranger.id}` };
       expect((await world.ok(spec, { token: key, body: elsewhere })).body).toEqual(whole);
       const end = { projectId, after: `${projectId}|~` };

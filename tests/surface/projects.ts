@@ -76,7 +76,7 @@ export const projects = surfaceSuite('projects', (world) => {
   const of = (projectId: string) => ({ token, params: { projectId } });
   const create = async (body: unknown) => (await world.ok(createProject, { token, body })).body;
 
-  it('checks the operator’s token before all else', () =>
+  it('every operation checks the operator’s token before all else', () =>
     refusesStrangers(world, features.projects.operations));
 
   it('a project is created with defaults or with the given settings', async () => {

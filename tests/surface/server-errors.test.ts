@@ -154,8 +154,8 @@ describeSurface([serverErrors], {
     line = laid;
     url.host = laid.address;
     url.searchParams.set('directConnection', 'true');
-    // All operations wait for the database at the same time. By default, each operation would wait for 3 s, but a request has to end
-    // within 5 s.
+    // This is how long an operation waits for the lost database. The default is 3 s. The test calls all operations at the same
+    // time, which slows them down, and a request has to end within 5 s.
     url.searchParams.set('serverSelectionTimeoutMS', '1000');
     return {
       env: { MONGODB_URL: url.href },

@@ -50,7 +50,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
   });
   const ofProject = () => ({ token, params: { projectId: world.projectId } });
 
-  it('checks the operator’s token before all else', () =>
+  it('every operation checks the operator’s token before all else', () =>
     refusesStrangers(world, features['server-keys'].operations));
 
   it('a key is returned only when it is made, and is not in the list', async () => {
@@ -179,7 +179,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     await world.refused(createNotifications, asked, 'auth/forbidden', { message });
     const short = { token: key, headers, projectId: null };
     await world.refused(listConnections, short, 'auth/forbidden', { message });
-    // These operations treat the key like any other invalid token.
+    // These operations, for which a token is optional, treat such a key like any other invalid token.
     expect((await world.ok(getUser, asked)).body).not.toHaveProperty('email');
     const { body } = await world.ok(suggestUsers, { token: key, query: 'query=ada.keys' });
     expect(body.map(({ id }) => id)).toEqual([ada.id]);

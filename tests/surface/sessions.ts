@@ -29,7 +29,7 @@ export const sessions = surfaceSuite('sessions', (world) => {
   const isOver = ({ accessToken: token }: Pick<Session, 'accessToken'>) =>
     waitFor(() => world.refused(listSessions, { token }, 'auth/unauthorized'), { what: 'the revocation' });
 
-  it('checks the token before all else, if the operation needs one', () =>
+  it('every operation that needs a token checks it before all else', () =>
     refusesStrangers(world, features.sessions.operations));
 
   it('sign-out returns 204 for any token, and ends the session if the token is valid', async () => {

@@ -65,7 +65,7 @@ export const shortForms = surfaceSuite('short-forms', (world) => {
     await world.ok(updateConnectionSettings, { ...settings, body: { showsConnections: false } });
     const { body: kept } = await world.ok(getConnectionSettings, settings);
     expect(kept.showsConnections).toBe(false);
-    // A short form works in the user's project. Users of other projects do not exist there.
+    // A short form works in the project of the user whose token is sent. Users of other projects do not exist there.
     await world.refused(requestConnection, about(ada, world.stranger), 'connection/user-not-found');
   });
 

@@ -32,7 +32,8 @@ export const storage = surfaceSuite('storage', (world) => {
     return (await world.ok(createFile, { token: by.accessToken, parts })).body;
   };
 
-  it('checks the token before all else', () => refusesStrangers(world, features.storage.operations));
+  it('every operation checks the token before all else', () =>
+    refusesStrangers(world, features.storage.operations));
 
   it('a file is stored unchanged, and served as an attachment', async () => {
     const file = await store('Tape the bug into the book.');
@@ -45,7 +46,8 @@ export const storage = surfaceSuite('storage', (world) => {
     expect(refused.headers['content-range']).toBe('bytes */27');
     const other = { ...of(file.fileId), headers: { 'if-match': '"another"' } };
     await world.refused(getFile, other, 'request/precondition-failed');
-    // A client may send headers of up to 16 KiB. The headers that the gateway then sends to the service are longer.
+    // A client may send a request line and headers of up to 16 KiB together. Those that the gateway then sends to the service
+    // are longer, so the service has to accept more than 16 KiB.
     await world.ok(getFile, {
       ...of(file.fileId),
       type: file.contentType,

@@ -27,7 +27,8 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     (await world.ok(updateConnectionSettings, { ...by(user), body })).body;
   const people = (count: number) => Promise.all(Array.from({ length: count }, () => world.user()));
 
-  it('checks the token before all else', () => refusesStrangers(world, features['user-settings'].operations));
+  it('every operation checks the token before all else', () =>
+    refusesStrangers(world, features['user-settings'].operations));
 
   it('settings belong to the caller, begin with defaults, and keep values that a change does not send', async () => {
     const [ada, grace] = (await people(2)) as [TestUser, TestUser];
@@ -59,7 +60,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     await world.refused(requestConnection, about(alan, ada), 'connection/request-pending');
     const { body } = await world.ok(getConnectionStatus, about(lin, ada));
     expect(body).toEqual({ status: 'none' });
-    // Ada may still ask anybody. She may also answer users who asked her before the change.
+    // Ada may still send requests to anybody. She may also accept requests that she got before the change.
     await world.ok(requestConnection, about(ada, lin));
     const status = (await world.ok(getConnectionStatus, about(ada, alan))).body as { connectionId: string };
     const { connectionId } = status;
@@ -80,7 +81,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     const status = (await world.ok(getConnectionStatus, about(common, grace))).body;
     const { connectionId } = status as { connectionId: string };
     await world.ok(acceptConnection, { ...by(common), params: { connectionId } });
-    // A connection with somebody else does not count either.
+    // Alan gets connected with Grace, who is not connected with Ada. Such a connection does not count either.
     await world.platform.connect(alan, grace);
     await world.refused(requestConnection, about(alan, ada), 'connection/not-allowed');
     await world.ok(deleteConnection, { ...by(common), params: { connectionId } });

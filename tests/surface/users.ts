@@ -34,7 +34,7 @@ const cardOf = (user: OwnUser) => ({ ...shown(user), ...hiddenFromStrangers });
 const self = ({ id: userId, accessToken: token }: TestUser) => ({ params: { userId }, token });
 
 export const users = surfaceSuite('users', (world) => {
-  it('checks the token before all else, if the operation needs one', () =>
+  it('every operation that needs a token checks it before all else', () =>
     refusesStrangers(world, features.users.operations));
 
   it('a user with a second factor needs a step-up to export or delete the account', async () => {
@@ -78,10 +78,10 @@ export const users = surfaceSuite('users', (world) => {
     const { user, accessToken: token } = await externalUser(world, keyPair(), {
       ...{ id: 'their-1', name: 'Ada', location: 'Here', avatar: 'nowhere', bio: 'Counts' },
     });
-    // The platform leaves out invalid fields.
+    // The platform leaves out fields of the token that are invalid, such as this `avatar`.
     expect(user).toMatchObject({ location: 'Here', avatar: null, bio: 'Counts' });
     const found = await world.ok(getUserByForeignId, { query: 'foreignId=their-1' });
-    // If a caller asks by the foreign id, the answer contains this id.
+    // A stranger does not get foreign ids. But if the caller has asked by the foreign id, the answer contains this id.
     expect(found.body).toEqual({ ...cardOf(user), foreignId: 'their-1' });
     expect(found.body).toMatchObject({ name: 'Ada', location: null });
     const { body: byId } = await world.ok(getUser, { params: { userId: user.id } });

@@ -163,7 +163,8 @@ function replace(old, stage, isNeeded) {
       return true;
     } catch (error) {
       const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
-      // A mounted volume cannot be renamed. Development containers have such volumes.
+      // A mounted volume cannot be renamed, so its content is replaced. In development containers, `node_modules` can be such a
+      // volume.
       if (['EBUSY', 'EXDEV'].includes(code)) {
         copyInto(old, fresh);
         return true;

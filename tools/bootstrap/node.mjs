@@ -5,16 +5,21 @@ import { root } from './run.mjs';
 
 const folder = join(root, 'tools/node');
 
-/** Returns the Node that runs Kith. Uses the running Node if it is new enough. If not, installs a Node from npm. */
+/**
+ * Returns the path of the Node that runs Kith. This is the running Node if it is new enough. If not, installs a Node from npm.
+ */
 export function findNode() {
-  // Before docs/adr/0043, Kith had its Node in `node_modules`. The next installation removes that Node.
+  // Before docs/adr/0043, Kith had its Node in `node_modules`. The next installation removes that Node, so Kith does not use it
+  // any more.
   if (process.execPath.startsWith(join(root, 'node_modules', sep))) return pinnedNode();
-  // `crypto.argon2` exists from 24.7 on.
+  // Kith needs `crypto.argon2`, which exists from Node 24.7 on.
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major > 24 || (major === 24 && minor >= 7) ? process.execPath : pinnedNode();
 }
 
-/** Installs the Node that the lock file in `tools/node` names, and returns it. Throws if npm has no Node for this machine. */
+/**
+ * Installs the Node that the lock file in `tools/node` names, and returns its path. Throws if npm has no Node for this machine.
+ */
 export async function pinnedNode() {
   const files = Object.fromEntries(
     ['package.json', 'package-lock.json'].map((file) => [file, read(join(folder, file))]),

@@ -9,7 +9,7 @@ export interface ClientMethod {
   method: string;
   operation: contracts.OperationSpec;
   doc: string;
-  /** The members of the only argument, as they are printed: `["name?", "string | undefined"]`. */
+  /** The members of the method's only argument, as they are printed: `["name?", "string | undefined"]`. */
   input: [string, string][];
   /** The printed type of the output; `undefined` if there is no output. */
   output: string | undefined;
@@ -165,7 +165,7 @@ function errorsOf({ errors, invalid, feature, body, query }: contracts.Operation
   return [...new Set(own)];
 }
 
-/** The docstring of an operation's declaration, without its references. */
+/** The docstring of an operation's declaration, without its references to docs/spec.md and docs/adr. */
 function docOf(operation: contracts.OperationSpec): string {
   const name = exported.get(operation);
   const found = new RegExp(`/\\*\\*((?:(?!\\*/)[\\s\\S])*)\\*/\\s*export const ${name} = `).exec(

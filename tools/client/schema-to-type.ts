@@ -22,7 +22,7 @@ export class TypePrinter {
   /** Declarations by name. */
   readonly declarations = new Map<string, string>();
 
-  /** The type of a schema. If the schema has no type, throws an error that names `at`. */
+  /** The type of a schema. If the schema cannot be printed as a type, throws an error that names `at`. */
   type(schema: z.ZodType, at: string): string {
     const name = named.get(schema);
     return name ? this.#named(schema, name) : this.#print(this.#jsonSchemaOf(schema), at);

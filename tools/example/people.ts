@@ -21,7 +21,7 @@ type Name = (typeof people)[number][0];
 
 /**
  * Returns the project of an earlier start, or makes a new project with a few people. Some of these people are connected. If a
- * person that the start names can no longer sign in, `notices` says why.
+ * person of `namedPeople` can no longer sign in, `notices` says why.
  */
 export async function ensurePeople(
   folder: DataFolder,
@@ -39,12 +39,12 @@ export async function ensurePeople(
   return { ...project, notices: [] };
 }
 
-/** The people that a start names. */
+/** The people whose e-mail addresses and passwords a start prints. */
 export function namedPeople({ people }: ExampleProject): ExampleProject['people'] {
   return people.slice(0, 2);
 }
 
-/** Says why some of the people that a start names cannot sign in. Returns `undefined` if the project is gone. */
+/** Says why some of the people of `namedPeople` cannot sign in. Returns `undefined` if the project is gone. */
 async function noticesOf(
   project: ExampleProject,
   { url, operator, folder }: { url: string; operator: OperatorClient; folder: DataFolder },

@@ -6,7 +6,7 @@ import { type Licensed, licencesIn } from '../packages/licences.ts';
 /** The files in a package that hold its licence and its notices. A licence may require that the notices are passed on. */
 const texts = '{licen[cs]e,LICEN[CS]E,Licen[cs]e,copying,COPYING,notice,NOTICE}*';
 
-/** Lists the third-party packages in a lock file, each with its licence and the texts of these files. */
+/** Lists the third-party packages in a lock file, each with its licence and the texts of its files for licence and notices. */
 export function noticesOf(lock: Lock, root: string): string {
   return licencesIn(lock)
     .map((one) => `${[lineOf(one), ...textsOf(join(root, one.path))].join('\n\n')}\n`)

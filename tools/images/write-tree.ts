@@ -25,7 +25,8 @@ const others = ['LICENSE', 'tools/healthcheck.mjs'];
  * installed, or is installed for a machine of another kind than the image needs.
  *
  * @param whole The bill of the whole lock file. npm run sbom makes this bill.
- * @param machine By default, the machine that runs this. In the Dockerfile, this is a container of the image's base image.
+ * @param machine By default, the machine on which this function runs. In the Dockerfile, this is a container of the image's
+ * base image.
  */
 export function writeTree(
   { name, lock }: Image,

@@ -22,7 +22,7 @@ export class Recorder {
     this.#url = url;
   }
 
-  /** When this process and each request began, in ms. No two requests begin in the same millisecond. */
+  /** When this process began, and when each request began, in ms. No two requests begin in the same millisecond. */
   get begins(): readonly number[] {
     return this.#begins;
   }
@@ -37,7 +37,7 @@ export class Recorder {
     return answer;
   }
 
-  /** Sends a form with a file, and keeps its other fields. */
+  /** Sends a form with a file, and keeps the other fields of the form. */
   async upload(
     name: string,
     { token = '', params = {}, body = {}, file }: Sent & { file: File },

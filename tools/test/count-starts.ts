@@ -38,7 +38,7 @@ function allowedStarts(source: string): { platforms: number; processes: number }
     /^\/\/ Starts (?:no platform|at most (\d+) platforms?) and (?:no process|(?:at most )?(\d+) process(?:es)?)\.$/m.exec(
       source,
     );
-  // Longer random runs start more platforms and processes.
+  // With a higher KITH_TEST_EFFORT, a file runs longer and starts more platforms and processes.
   const effort = testEffort();
   const platforms = said ? Number(said[1] ?? 0) : 2;
   return { platforms: platforms * effort, processes: Number(said?.[2] ?? 0) * effort };

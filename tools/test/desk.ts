@@ -5,13 +5,17 @@ import { dirname } from 'node:path';
 import { availableChromium, type SharedPlatform, sharedEnv, startPlatform } from '@kith/testing';
 import { chromium } from 'playwright-core';
 
-/** What a run of tests shares: a distributed platform for all files of a worker, and one browser for all workers. */
+/**
+ * What the test files of a run share. The files of one worker share a distributed platform. The files of all workers share one
+ * browser.
+ */
 export interface Desk extends AsyncDisposable {
   url: string;
 }
 
 /**
- * Serves the shared platforms and the browser. Starts each of them on its first request. Disposing the desk ends all of them.
+ * Serves the shared platforms and the browser. Starts each of them when it is requested for the first time. Disposing the desk
+ * ends all of them.
  */
 export async function openDesk(): Promise<Desk> {
   await using opening = new AsyncDisposableStack();

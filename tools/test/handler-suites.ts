@@ -4,7 +4,8 @@
  */
 export const handlerSuites: readonly string[] = [
   'services/*/tests/operations/**/*.test.ts',
-  // `npm test` runs `layers` and `server-errors` on both. `coverage` needs no platform.
+  // `layers` and `server-errors` are left out, because `npm test` runs them on the embedded form and on real engines.
+  // `coverage` is left out, because it needs no platform.
   'tests/surface/!(coverage|layers|server-errors).test.ts',
   'tests/{cross-tenant,mass-assignment}.test.ts',
 ];

@@ -1,15 +1,15 @@
 import { readdirSync } from 'node:fs';
 
 /**
- * A room is a folder of sources. Its entry says which of our own packages the folder may import, by the names that imports use.
- * For third-party packages, see `drivers` below.
+ * A room is a folder of sources. Its entry in this table lists the packages of ours that the folder may import. The packages
+ * are named as in an `import` statement, for example `@kith/store/open`. For third-party packages, see `drivers` below.
  */
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
   may: readonly string[];
   /** Packages that the folder's tests may import in addition to `may` and to the list `suites`. */
   suites?: readonly string[];
-  /** Files and folders outside of this folder. The folder may import them by path. */
+  /** Files and folders outside of this folder that the folder may import by their paths. */
   reaches?: readonly string[];
   /** A sentence that says what to import instead. */
   instead: string;
@@ -48,17 +48,17 @@ export const packages: Readonly<Record<string, Room>> = {
   },
   'libs/openapi': {
     may: ['@kith/contracts'],
-    instead: 'The document is made only from contracts. Put what the document needs into contracts.',
+    instead: 'The OpenAPI document is made only from contracts. Put what the document needs into contracts.',
   },
   'libs/client': {
     may: [],
     instead:
-      'The client imports no other package of ours. tools/client.ts generates into the client everything that it needs from contracts.',
+      'The client imports no other package of ours. tools/client.ts generates the parts of the client that depend on contracts.',
   },
   'libs/base': {
     may: ['@kith/contracts'],
     instead:
-      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code to the other package.',
+      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code out of base into the package that it needs.',
   },
   'libs/store': {
     may: [...base, '@kith/contracts'],
@@ -68,7 +68,7 @@ export const packages: Readonly<Record<string, Room>> = {
   'libs/bus': {
     may: [...base, '@kith/store', '@kith/store/sqlite'],
     instead:
-      'The bus carries bytes. It imports base, and the declarations and SQLite files of the store. Code that reads messages belongs in libs/service.',
+      'The bus carries bytes. It imports base, the declarations of the store, and the store’s code for SQLite. Code that reads messages belongs in libs/service.',
   },
   'libs/service': {
     may: [...base, '@kith/contracts', '@kith/store', '@kith/bus', '@kith/bus/nats'],
@@ -235,8 +235,8 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
 };
 
 /**
- * Third-party packages that only the listed rooms may import. `name` is the name of a package, or the beginning of names that
- * ends with `/`.
+ * Third-party packages that only the listed rooms may import. `name` is the name of a package, or a scope such as `@aws-sdk/`,
+ * which stands for all packages of this scope.
  */
 export const drivers: readonly { name: string; only: readonly string[]; instead: string }[] = [
   {

@@ -10,8 +10,8 @@ export interface Violation {
 }
 
 /**
- * Finds imports that the tables of `table.ts` do not allow, and files that import each other in a circle. `files` holds the
- * text of each source, by the path of the source.
+ * Finds imports that the tables of `table.ts` do not allow, and files that import each other in a circle. The keys of `files`
+ * are the paths of the sources, and the values are their texts.
  */
 export function violationsOf(files: ReadonlyMap<string, string>): Violation[] {
   const imports = [...files].flatMap(([file, text]) => importsOf(file, text));

@@ -99,7 +99,10 @@ function describe(path: string, method: string, operation: Operation): Described
   };
 }
 
-/** The value that a reference names, and the place of this value in the document. */
+/**
+ * Resolves a reference: returns the value that it names, and the place of this value in the document. A value that is no
+ * reference is returned as it is, with `at` as its place.
+ */
 function lookUp<T>(value: object, at = ''): { value: T; at: string } {
   if (!('$ref' in value)) return { value: value as T, at };
   const path = value.$ref as string;
@@ -108,7 +111,7 @@ function lookUp<T>(value: object, at = ''): { value: T; at: string } {
   return { value: found as T, at: path };
 }
 
-/** A key, escaped for a JSON pointer (RFC 6901) in an address. */
+/** The key of a member, escaped for a JSON pointer (RFC 6901) in the fragment of a URI. */
 function escaped(key: string): string {
   return encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 }

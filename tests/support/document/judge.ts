@@ -47,7 +47,8 @@ const unsayable: readonly { of: RegExp; what: string }[] = [
 export function wrongWith(made: Made, answer: Answer): string | undefined {
   const { described, wrong, asker, scheme } = made;
   const { status, headers } = answer;
-  // If the headers are too long, the platform refuses the request before it knows the operation.
+  // If the headers are too long, the platform refuses the request before it knows the operation. So this answer is in no
+  // operation's description.
   if (status === 431) return undefined;
   const types = described.answers.get(String(status));
   if (!types) return `answers ${status}, which is not declared`;

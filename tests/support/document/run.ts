@@ -39,7 +39,10 @@ export interface Outcome {
   found: Map<string, Found>;
 }
 
-/** Makes `count` requests from the document, and judges the answers by the document. The same seed makes the same requests. */
+/**
+ * Makes `count` requests from the document, sends them, and checks whether the answers follow the document. The same seed makes
+ * the same requests.
+ */
 export async function sendFromDocument(
   platform: TestPlatform,
   { count, seed }: { count: number; seed: number },

@@ -16,7 +16,7 @@ export interface Sent {
   body: Uint8Array | string | undefined;
 }
 
-/** Builds the request of a caller. Known things replace made-up values. */
+/** Builds the HTTP request. If `made.names` is `known`, things that exist replace made-up values. */
 export function written(
   made: Made,
   { user, things }: Somebody,
@@ -36,7 +36,8 @@ export function written(
   const headers = texts(values.header);
   const token = { operatorToken, serverKey }[scheme] ?? user.accessToken;
   if (asker !== 'nobody') headers.authorization = `Bearer ${asker === 'known' ? token : 'a.b.c'}`;
-  // If the operation allows it, the server key acts for no user, because only then may it set all fields of a body.
+  // If the operation may be called with a server key alone, the request names no user for whom the key acts. Only such a
+  // request may set all fields of a body.
   const isOnBehalf = asker === 'known' && scheme === 'serverKey' && !alone.has(described.id);
   if (isOnBehalf) headers[onBehalfOf] = user.id;
   const body = bodyOf(made, known);

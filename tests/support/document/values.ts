@@ -12,7 +12,10 @@ export function allowedBy(schema: Schema): Arbitrary<unknown> {
   return made(schema).filter((value) => conforms(schema, value));
 }
 
-/** Values that a schema forbids: of another type, too long, too many, without a required member, or with an unknown member. */
+/**
+ * Values that a schema forbids: values of another type, that are too long, with too many elements, without a required member,
+ * or with an unknown member.
+ */
 export function forbiddenBy(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(...wrongs(schema)).filter((value) => !conforms(schema, value));
 }
@@ -66,7 +69,7 @@ function made(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(
     { weight: 6, arbitrary: fc.string({ ...within, unit: 'grapheme-ascii' }) },
     { weight: 2, arbitrary: fc.string({ ...within, unit: 'binary' }) },
-    // A text exactly as long as allowed. Each of its characters has two UTF-16 units.
+    // A text of the greatest allowed length, but of at most 1,200 characters. Each of its characters has two UTF-16 units.
     { weight: 1, arbitrary: fc.constant('🦊'.repeat(Math.min(maxLength, 4 * usual))) },
     { weight: 1, arbitrary: fc.constant('x'.repeat(Math.min(maxLength, 64 * usual))) },
   );

@@ -28,7 +28,10 @@ const examples: Record<string, Example> = Object.assign(
     JSON.parse(readFileSync(`${root}/${file}`, 'utf8')),
   ),
 );
-/** Node accepts at most 16 KiB for the request line and all headers together. */
+/**
+ * The space for hostile values in the request line and the headers, in bytes. Node accepts at most 16 KiB for the request line
+ * and all headers together.
+ */
 const longestHeader = 15 * 1024;
 
 /** All hostile requests for a platform, sent as a user or as an operator. */

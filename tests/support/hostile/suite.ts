@@ -8,8 +8,8 @@ import { type HostileRequest, hostileRequests } from './requests.ts';
 /** The longest time for which a request may block the event loop, in ms. */
 const longestHold = 50;
 /**
- * If a request takes more than half of `longestHold`, it is measured this many times. Only the shortest time is used, because
- * compiling, collecting garbage or a shared core can make a time longer, but never shorter.
+ * If a request blocks the event loop for more than half of `longestHold`, it is sent and measured this many times. Only the
+ * shortest time counts, because compiling, collecting garbage or a shared core can make a time longer, but never shorter.
  */
 const tries = 5;
 

@@ -60,10 +60,10 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
           return death;
         });
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
-        // Waits for the events, because sometimes only a later sweep completes the change.
+        // Waits for the events, because a change whose process has died is sometimes completed only by a later sweep.
         for (const projectId of projects) {
-          // Compares the events that the wait has read last, and does not read again, because another read could miss an event:
-          // the one that is just being moved out of its document.
+          // `found` holds the events that `isWhole` has read last. They are not read once more for the comparison, because such
+          // a read could miss an event that is just being moved out of its document.
           let found: (string | undefined)[] = [];
           const isWhole = async () => {
             found = await eventsOf(spec, projectId);

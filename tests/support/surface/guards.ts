@@ -53,7 +53,7 @@ export interface KeyRights {
   expiresAt?: string;
 }
 
-/** Keys with the same rights are made only once. */
+/** The keys that were made already. So keys with the same rights are made only once on a platform. */
 const made = new WeakMap<TestPlatform, Map<string, Promise<string>>>();
 
 /** Returns the token of an operator key with these rights, as soon as the gateway knows the key. */
@@ -80,8 +80,8 @@ async function makeKey({ url, operatorToken }: TestPlatform, rights: KeyRights):
 }
 
 /**
- * Checks that a known parameter is refused if it is given twice. Checks that an unknown parameter is ignored, except by operators'
- * endpoints (spec#requests-repeated-parameter, spec#requests-unknown).
+ * Checks that a known parameter is refused if it is given twice. Except at operators' endpoints, also checks that an unknown
+ * parameter is ignored, even if it is given twice (spec#requests-repeated-parameter, spec#requests-unknown).
  */
 export async function refusesTwice(world: SurfaceWorld, spec: OperationSpec, given: Given): Promise<void> {
   const before = given.query ? `${given.query}&` : '';

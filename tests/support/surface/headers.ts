@@ -2,7 +2,7 @@ import { type ErrorCode, type Limit, type OperationSpec, statusOf } from '@kith/
 import { expect } from 'vitest';
 import type { Answer } from '../http.ts';
 
-/** The limit of an operation on the suite's platform; null if it has none. */
+/** The limit of an operation on the suite's platform; null if the operation has no limit. */
 export type Limits = (spec: OperationSpec) => Limit | null;
 
 const json = 'application/json';

@@ -18,9 +18,9 @@ interface Paged {
 }
 
 /**
- * Walks a list of at least two rows by page and by cursor, with one row per page. Both ways must return the rows in the order of the
- * whole list. Checks that pagination and `Link` agree, and that bad pages and cursors are refused (spec#lists-cursor,
- * spec#lists-cursor-body).
+ * Walks a list of at least two rows by page and by cursor, with one row per page. Both ways must return the rows in the order
+ * of the whole list. Checks that the `pagination` of the body and the header `Link` agree, and that bad pages and cursors are
+ * refused (spec#lists-cursor, spec#lists-cursor-body).
  */
 export async function walksList<O extends OperationSpec>(
   world: SurfaceWorld,

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 /**
  * Every outcome that an operation's contract promises: the status for each method, the operation's codes, and the codes of its
  * auth class. Each field of the body and of the query that can be refused is an outcome of its own (`code field`). Outcomes
- * that a whole class or feature shares are in `parts`.
+ * that all operations of an auth class or a feature share are in `parts`.
  */
 export function outcomesOf(spec: OperationSpec): string[] {
   const path = spec.invalid?.params;

@@ -19,7 +19,7 @@ const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: out
 const withoutMails = (spec: OperationSpec) =>
   outcomesOf(spec).filter((outcome) => outcome !== 'auth/mail-unavailable');
 
-/** The suites that divide the operations among themselves, by file name. Each operation is in one of these suites. */
+/** The suites that test the operations feature by feature, by file name. Each operation is in exactly one of these suites. */
 export const features = {
   crypto: {
     operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],
@@ -210,7 +210,10 @@ export const parts: Readonly<Record<keyof typeof features | keyof typeof sides, 
 };
 export type PartName = keyof typeof parts;
 
-/** Suites that need a file and a platform of their own. Several of the other suites share a file. */
+/**
+ * Suites that need a test file and a platform of their own. The other suites are modules, and one test file can run several of
+ * them.
+ */
 const alone: readonly PartName[] = ['layers', 'server-errors'];
 
 /** The file in `tests/surface` that holds a suite. */

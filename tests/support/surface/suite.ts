@@ -92,7 +92,7 @@ export function describeSurface(
 
       tests(world);
 
-      it('has reached every outcome that its contracts promise', () => {
+      it('the suite has reached every outcome that it has to reach', () => {
         const { operations, outcomes } = parts[name];
         const missed = operations.flatMap((spec) =>
           outcomes(spec)

@@ -60,8 +60,8 @@ export class Surface {
   }
 
   /**
-   * Calls an operation that must succeed, and returns its body. First checks that the body has what the contract says, and nothing
-   * else.
+   * Calls an operation that must succeed, and returns the answer. First checks that the body has what the contract says, and
+   * nothing else.
    */
   async ok<O extends OperationSpec>(spec: O, given: Given = {}): Promise<Accepted<OutputOf<O>>> {
     return this.#accept(spec, given, await this.#send(spec, given));
@@ -114,7 +114,10 @@ export class Surface {
     return answer;
   }
 
-  /** At the addresses of its project, a server key has a counter of its own, and higher limits (spec#limits-server-keys). */
+  /**
+   * The limits that apply to a call. At the addresses of its project, a server key has a counter of its own, and higher limits
+   * (spec#limits-server-keys).
+   */
   #limitsOf({ token, projectId, isForeignKey }: Given, code?: ErrorCode): Limits {
     const { limits } = this.#options;
     const isHere = projectId !== null && !isForeignKey;

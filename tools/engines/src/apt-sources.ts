@@ -38,7 +38,7 @@ export function parseSources(text: string): Source[] {
  */
 export function mirrorOf(codename: string, sources: readonly Source[]): string | undefined {
   const reachable = sources.filter(({ uri }) => /^https?:/.test(uri));
-  // If a machine's sources name `stable` or `testing`, no source names the codename.
+  // If a machine's sources name `stable` or `testing`, no source names the codename. Then the mirror is recognized by its path.
   const source =
     reachable.find(({ suites }) => suites.includes(codename)) ??
     reachable.find(({ uri }) => /\/debian\/*$/.test(uri));

@@ -35,7 +35,7 @@ test('a Docker on another machine is refused before anything starts there', asyn
     expect(await provideEngines({ env })).toEqual({ kind: 'none', reason: reason(shown ?? '') });
   }
 
-  // The context of the `docker` command counts, too.
+  // Without DOCKER_HOST, the context of the `docker` command says where Docker is.
   await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-docker-'));
   const command = join(folder.path, 'docker');
   await writeFile(command, '#!/bin/sh\n[ "$1" = context ] && echo tcp://192.0.2.1:2376\n');

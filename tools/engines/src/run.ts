@@ -34,7 +34,7 @@ export function run(command: string, args: readonly string[], options: RunOption
       child[name].on('data', (data: Buffer) => {
         clearTimeout(silence);
         log?.write(data);
-        // A build prints megabytes, but only its last lines are ever shown.
+        // A build prints megabytes, but only its last lines are ever shown. So only the end of the output is kept.
         printed[name] = (printed[name] + data.toString()).slice(-200_000);
       });
     }
