@@ -27,7 +27,7 @@ import type {
 
 export interface CryptoMethods {
   /**
-   * Signs a token for tests with the caller's own RSA key. The fields are checked in the order of the body's keys. `payload` may have fields other than `id`. The token keeps these fields.
+   * Signs a token for tests with the caller's own RSA key. If several fields are wrong, the error names the first of `payload.id`, `payload`, `projectId` and `privateKey`. `payload` may have fields other than `id`. The token keeps these fields.
    *
    * Errors of its own: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
    */
@@ -108,7 +108,7 @@ export interface AuthMethods {
    */
   renewRecoveryCodes(options?: WriteOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
-   * Makes a challenge for the caller's passkeys, for a step-up.
+   * Makes a challenge that a passkey of the caller can sign, so that the caller can prove again who they are.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -126,7 +126,7 @@ export interface AuthMethods {
     options?: WriteOptions,
   ): Promise<{ factor: Factor; recoveryCodes: Array<string> | null }>;
   /**
-   * Removes a second factor. If it is the user's last one, the recovery codes are removed too.
+   * Removes a second factor. If the user then has no second factor left, the recovery codes are removed too.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
@@ -150,7 +150,7 @@ export interface AuthMethods {
     options?: WriteOptions,
   ): Promise<{ success: true; expiresAt: string }>;
   /**
-   * Sends a mail with a token that sets a new password. The answer and its timing do not show whether there is such an account.
+   * Sends a mail with a token that sets a new password. Neither the answer nor its timing shows whether an account has the given address.
    *
    * Errors of its own: `project/not-found`, `auth/mail-unavailable`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -177,7 +177,7 @@ export interface AuthMethods {
     options?: WriteOptions,
   ): Promise<{ success: true }>;
   /**
-   * Takes the token of a mail. Depending on the mail, it verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
+   * Takes the token or code of a mail. Depending on the mail, the operation verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
    *
    * Errors of its own: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -270,7 +270,7 @@ export interface ConnectionsMethods {
     options?: WriteOptions,
   ): Promise<{ id: string; status: 'pending'; createdAt: string }>;
   /**
-   * The relation between the caller and another user. It does not show blocks.
+   * The relation between the caller and another user. The answer does not show whether one of them blocks the other.
    *
    * Errors of its own: `connection/self-check`, `connection/user-not-found`, `connection/server-error`.
    */
@@ -294,7 +294,7 @@ export interface ConnectionsMethods {
    */
   listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
   /**
-   * How many established connections a user has. This is the total that the same caller would get with the list of these connections.
+   * How many established connections a user has. The number is the same as the total that the caller would get with the list of these connections.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`.
    */
@@ -372,7 +372,7 @@ export interface ConnectionsMethods {
    */
   listBlocks(input?: Methods['connections.listBlocks']['input'], options?: CallOptions): List<StandingBlock>;
   /**
-   * Who may ask the caller to connect, and whether others see the caller's list.
+   * Who may ask the caller to connect, and whether others see the caller's connections.
    *
    * Errors of its own: `connection/server-error`.
    */
@@ -405,7 +405,7 @@ export interface CollectionsMethods {
     options?: WriteOptions,
   ): Promise<Collection>;
   /**
-   * The children of a collection, oldest first, as a bare array. A `Link` header leads to the next page.
+   * The collections directly below a collection, oldest first, as a bare array. A `Link` header leads to the next page.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
    */
@@ -420,7 +420,7 @@ export interface CollectionsMethods {
    */
   rename(input: Methods['collections.rename']['input'], options?: WriteOptions): Promise<Collection>;
   /**
-   * Deletes a collection with all collections below it. No request finds them any more. The root cannot be deleted.
+   * Deletes a collection and all collections below it. From then on, no request finds them. The root cannot be deleted.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
@@ -441,7 +441,7 @@ export interface CollectionsMethods {
     options?: WriteOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * Removes an entity from a collection. If the entity is not in it, this is not an error.
+   * Removes an entity from a collection. It is not an error if the collection does not contain the entity.
    *
    * Errors of its own: `collection/not-found`, `collection/server-error`.
    */
@@ -531,7 +531,7 @@ export interface StorageMethods {
     options?: CallOptions,
   ): List<StoredImage | StoredFile>;
   /**
-   * The bytes of a file, or of an image in its own size.
+   * The bytes of a file, or of an image in its full size.
    *
    * Errors of its own: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
    */

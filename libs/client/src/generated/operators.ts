@@ -55,7 +55,7 @@ export interface ProjectsMethods {
 
 export interface ConnectionsMethods {
   /**
-   * Copies a page of identity's users into the profiles of connections. Repeat the call with `next` until it is null.
+   * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `auth/forbidden`, `connection/server-error`, `connection/invalid-body`.
    */
@@ -73,7 +73,7 @@ export interface ConnectionsMethods {
 
 export interface NotificationsMethods {
   /**
-   * Copies a page of identity's users into the profiles of notifications. Repeat the call with `next` until it is null.
+   * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `auth/forbidden`, `app-notification/server-error`, `app-notification/invalid-body`.
    */
@@ -85,7 +85,7 @@ export interface NotificationsMethods {
 
 export interface UsersMethods {
   /**
-   * Copies a page of the blocks of connections into identity. After the last page, removes the blocks that connections no longer has. Repeat the call with `next` until it is null.
+   * Copies a page of the connections service's blocks into the copy of blocks that the identity service keeps. After the last page, removes from this copy the blocks that no longer exist in the connections service. Repeat the call with `next` until it is null.
    *
    * Errors of its own: `auth/forbidden`, `user/server-error`, `user/invalid-body`.
    */
@@ -94,7 +94,7 @@ export interface UsersMethods {
     options?: CallOptions,
   ): Promise<{ copied: number; next: string | null }>;
   /**
-   * Changes the fields of a user that only operators may set, and returns the user. An access token keeps the role from the time when it was issued, until the session is refreshed.
+   * Changes the fields of a user that only operators may set, and returns the user. An access token contains the role that the user had when the token was issued. So after a change, tokens have the new role only after the session is refreshed.
    *
    * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-body`.
    */
@@ -154,7 +154,7 @@ export interface AuthMethods {
    */
   rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Takes a key out of use immediately. Gateways no longer accept its tokens, so users have to sign in or refresh again. If this key signs new tokens, another key replaces it in the same step. Repeating changes nothing.
+   * Takes a key out of use immediately. Gateways no longer accept the access tokens that it signed, so users have to refresh their sessions or sign in again. If this key signs new tokens, another key replaces it in the same step. Repeating changes nothing.
    *
    * Errors of its own: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -214,7 +214,7 @@ export interface AuthMethods {
 
 export interface CollectionsMethods {
   /**
-   * Imports users' collections. A parent must come before the collections below it (docs/import.md).
+   * Imports users' collections. The row of a parent must come before the rows of the collections below it (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `collection/server-error`, `collection/invalid-body`.
    */
@@ -232,7 +232,7 @@ export interface CollectionsMethods {
 
 export interface StorageMethods {
   /**
-   * Imports a file of a user, one per request. The other fields of the form come before the file (docs/import.md).
+   * Imports a file of a user, one per request. The other fields of the form must come before the file (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `storage/no-file`, `storage/file-too-large`, `storage/server-error`, `storage/invalid-body`.
    */
