@@ -1,5 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { createLogger } from '@kith/base';
 import { type Bus, streamNames } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
@@ -24,7 +26,7 @@ export async function openBusOf({
   return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
 }
 
-/** Everything that a platform stores, as one text: its files byte by byte, or its databases and streams. */
+/** Everything that a platform stores, as one text: its files, or its databases and streams. */
 export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform): Promise<string> {
   if (!engines) return filesIn(dataFolder);
   return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');
@@ -45,12 +47,29 @@ export async function expireEvents({ engines, prefix }: TestPlatform): Promise<v
   await connection.close();
 }
 
-/** The content of the files while the platform runs, including SQLite's logs. */
+/**
+ * The content of the files while the platform runs, including SQLite's logs. A database is read as a fresh copy, because the file
+ * itself may still have former copies of rows in the unused parts of its pages (docs/adr/0014).
+ */
 async function filesIn(folder: string): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile());
-  const read = ({ parentPath, name }: (typeof files)[number]) => readFile(join(parentPath, name), 'latin1');
-  return (await Promise.all(files.map(read))).join('\n');
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const copies = await mkdtemp(join(tmpdir(), 'kith-copies-'));
+  try {
+    const read = (file: string, at: number) =>
+      readFile(file.endsWith('.sqlite') ? freshCopy(file, join(copies, `${at}`)) : file, 'latin1');
+    return (await Promise.all(files.map(read))).join('\n');
+  } finally {
+    await rm(copies, { recursive: true });
+  }
+}
+
+function freshCopy(database: string, copy: string): string {
+  using db = new DatabaseSync(database, { readOnly: true });
+  db.prepare('VACUUM INTO ?').run(copy);
+  return copy;
 }
 
 /** The names of the keys under which the gateways of a platform count in Redis, as one text. */
