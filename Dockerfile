@@ -23,7 +23,7 @@ RUN mkdir -p /var/cache/kith && chown node:node /var/cache/kith
 # same user and with the same flags.
 ENV NODE_COMPILE_CACHE=/var/cache/kith
 USER node
-HEALTHCHECK --interval=2s --timeout=3s --start-period=20s --retries=15 CMD ["node", "tools/healthcheck.mjs"]
+HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 CMD ["node", "tools/healthcheck.mjs"]
 
 # This image makes the credentials for all processes, so it contains the manifests of all services. It also contains the command
 # line (see docker-compose.yml).

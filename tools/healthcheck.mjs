@@ -1,5 +1,5 @@
 // Asks the process in this container whether it is ready. Exit code 0 means yes, and 1 means no. The images' health checks run this
-// file every two seconds. So it loads no other module of Kith.
+// file every ten seconds in each container. So it loads no other module of Kith.
 import { readFileSync } from 'node:fs';
 
 /** Reads a variable as `readConfig` does. */

@@ -1,4 +1,5 @@
 import { dockerOrThrow, freePort } from '@kith/engines';
+import { serviceNames } from '@kith/platform';
 import { waitFor } from '@kith/testing';
 import { nkeyAuthenticator } from '@nats-io/transport-node';
 import { startComposeProject } from '../../../tests/support/compose-project.ts';
@@ -14,6 +15,9 @@ export interface Compose extends Place {
   restart(service: string): Promise<void>;
 }
 
+/** Docker asks the processes every 2 s whether they are ready, and not only every 10 s, because the suite measures this time. */
+const askedOften = { healthcheck: { interval: '2s' } };
+
 export async function startCompose(progress: (line: string) => void): Promise<Compose> {
   const natsPort = await freePort();
   progress('Building the images and starting them');
@@ -22,10 +26,11 @@ export async function startCompose(progress: (line: string) => void): Promise<Co
     await startComposeProject({
       version: '2.4',
       services: {
+        ...Object.fromEntries(serviceNames.map((service) => [service, askedOften])),
         // The rate limits are high, because the requests of all simulated people come from one address. Test tokens are
         // allowed, because some of these requests create test tokens.
-        gateway: { environment: { RATE_LIMIT_SCALE: '100000', ALLOW_TEST_TOKENS: 'true' } },
-        crypto: { environment: { ALLOW_TEST_TOKENS: 'true' } },
+        gateway: { ...askedOften, environment: { RATE_LIMIT_SCALE: '100000', ALLOW_TEST_TOKENS: 'true' } },
+        crypto: { ...askedOften, environment: { ALLOW_TEST_TOKENS: 'true' } },
         // The suite reads the events through this port.
         nats: { ports: [`127.0.0.1:${natsPort}:4222`], networks: ['bus', 'outside'] },
       },
