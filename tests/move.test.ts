@@ -323,6 +323,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     using events = new DatabaseSync(join(data, 'collections.sqlite'));
     events.exec('CREATE TABLE more (id TEXT PRIMARY KEY)');
     await db.dropDatabase();
-    expect(await said(data)).toContain('The table more of collections cannot be moved by this version.');
+    expect(await said(data)).toContain(
+      'The table "more" of the database collections.sqlite cannot be moved by this version.',
+    );
   }, 60_000);
 });

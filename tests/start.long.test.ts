@@ -101,7 +101,8 @@ describe('npm start, in cases that take longer', () => {
       [{ KITH_DATA: other, PORT: 'eighty' }, /PORT: /],
       [{ KITH_DATA: '/dev/null/kith' }, /The data folder \/dev\/null\/kith cannot be created/],
     ];
-    // Nothing can be created below /proc. For each try, the system reports that the parent folder is missing.
+    // Nothing can be created below /proc. There, the system reports a missing parent folder (ENOENT) at every attempt. So
+    // Node's `mkdir` with `recursive: true` would try for ever.
     if (process.platform === 'linux') {
       cases.push([{ KITH_DATA: '/proc/kith/data' }, /The data folder \/proc\/kith\/data cannot be created/]);
     }

@@ -170,7 +170,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     }
   });
 
-  it('a key is refused at the addresses of another project and at short forms', async () => {
+  it('a key is refused at addresses of another project, and at addresses without a project (short forms)', async () => {
     const foreign = await makeServerKey(world.platform, world.stranger.projectId);
     const message = 'This server key is for the addresses of its own project.';
     const headers = onBehalfOf(ada);

@@ -70,7 +70,8 @@ export function methodsOf(printer: TypePrinter, side: Side): ClientMethod[] {
 /** The operations that the handwritten methods of the client call, by name. */
 export function managedOperations(): [string, contracts.OperationSpec][] {
   const found = contracts.operations.filter(({ name }) => managed.has(name));
-  if (found.length < managed.size) throw new Error('An operation that the client calls no longer exists.');
+  if (found.length < managed.size)
+    throw new Error('The client calls an operation that does not exist any more.');
   return found.map((operation) => [methodName(operation.name, operation.feature), operation]);
 }
 

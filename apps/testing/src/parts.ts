@@ -17,7 +17,10 @@ export function uniquePrefix(): string {
   return `t${randomBytes(6).toString('hex')}`;
 }
 
-/** The log of a test's services. It is silent unless KITH_TEST_LOG names a level. Such a log helps to understand a failure. */
+/**
+ * The log of a test's services. Set KITH_TEST_LOG to a level to see it, for example to understand a failure; by default, it is
+ * silent.
+ */
 export function testLog(env = process.env): Logger {
   return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });
 }

@@ -23,8 +23,8 @@ const nearby = 100;
 
 /**
  * Removes events from both streams. Removes dead letters before the events, and again after them, because an event may be given
- * up or replayed meanwhile. A dead letter or copy that appears even later is removed by the process that gives up or replays
- * the event (`NatsConsumer`, `NatsBus.replayDeadLetters`).
+ * up or replayed meanwhile. After that, a process may still store a dead letter when it gives up the event, or a copy when it
+ * replays the event. This process then removes the letter or the copy itself (`NatsConsumer`, `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {
   const tokens = new Set(events.map(({ id }) => subjectToken(originalId(id))));

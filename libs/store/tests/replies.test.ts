@@ -99,7 +99,8 @@ describe.each(availableEngines())('answers that are stored with their change (%s
       ]);
     });
     expect(await replies.keep(work.changes, begun, answered('no'))).toMatchObject({ at: 0 });
-    // SQLite makes all changes of a request or none. On MongoDB this box was made, and a repeated request finds the box.
+    // SQLite makes all changes of a request or none. MongoDB has stored the box `b-1` with its row and counter, although the
+    // request was refused. If the request is repeated, it finds this box.
     const whole = engine === 'containers' ? 1 : 0;
     expect(await made('b')).toEqual([whole, whole, whole]);
   });

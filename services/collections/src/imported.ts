@@ -3,8 +3,8 @@ import type { CollectionRecord, Owner } from './collection.ts';
 import type { EntityRecord } from './entity.ts';
 
 /**
- * A collection as another backend had it. Its import makes no event. The collection's first change in Kith makes the event with
- * `seq` 1.
+ * A collection as another backend had it. No event is published when the collection is imported. So its first change in Kith
+ * causes the collection's first event, with `seq` 1.
  */
 export function importedRecord(
   { projectId, userId }: Owner,

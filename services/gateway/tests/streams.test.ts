@@ -94,7 +94,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     socket.destroy();
   });
 
-  it('ends when its client ends its side of the connection, also while the stream waits for its turn', async () => {
+  it('ends when the client ends its side of the connection, even while the stream still waits behind an earlier request of that connection', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const { client, response } = await deafClient(world, userId);

@@ -31,8 +31,8 @@ export function placeBounds({ from, to }: { from?: Date | undefined; to?: Date |
   above: string;
   below: string;
 } {
-  // `}` is the character after `|`. So a row that was created exactly at `from` is in the range, and a row that was created
-  // exactly at `to` is not.
+  // `}` is the character after `|`. So `<time>}` sorts directly after all places that begin with `<time>|`. Newer places sort
+  // first. So rows that were created exactly at `from` are in the range, and rows that were created exactly at `to` are not.
   return { above: to ? `${backwards(to)}}` : '', below: from ? `${backwards(from)}}` : '~' };
 }
 

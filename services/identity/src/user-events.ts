@@ -47,6 +47,7 @@ export function userEvents(of: { projectId: string; userId: string; seq: number 
   last: string;
 } {
   const aggregate = `${of.projectId}|user|${of.userId}`;
-  // `}` is the character after `|`. So the range contains all keys that begin with `<aggregate>|`, and no others.
+  // `}` is the character after `|`. So `<aggregate>}` sorts directly after all keys that begin with `<aggregate>|`, and the
+  // range contains exactly these keys.
   return { range: { from: `${aggregate}|`, to: `${aggregate}}` }, last: `${aggregate}|${of.seq}` };
 }

@@ -66,8 +66,8 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const read = await app.store.sessions.findFamily(projectId, stored?.familyHash ?? '');
     const second = await refresh(first.refreshToken);
 
-    // The replica has read the session before the second token was issued. In this reading, the second token is not the valid
-    // one.
+    // The replica that gets the second token works with an old copy of the session (`read`), from before this token was issued.
+    // In this copy, the second token is not the valid one.
     const third = await refresh(
       second.refreshToken,
       meets(app, 'findFamily', async () => undefined, read),

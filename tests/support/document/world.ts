@@ -4,7 +4,10 @@ import { http } from '../http.ts';
 import { privateKey } from '../keys.ts';
 import { filePart, multipart, smallPng } from '../multipart.ts';
 
-/** Things that requests can name. Each key is the name of a parameter or a field. */
+/**
+ * Valid values for the parameters and fields of requests, for example ids of stored objects. Each key is the name of a
+ * parameter or a field.
+ */
 export type Things = Record<string, unknown>;
 
 /** A user who has things of every kind. */

@@ -100,7 +100,7 @@ export const secretConfig = z.object({
     .pipe(z.array(secret))
     .default([])
     .describe(
-      'other secrets, separated by commas, that can also open and verify while `KITH_SECRET` is being changed',
+      'other secrets, separated by commas. While `KITH_SECRET` is being changed, data that was sealed under one of them can still be opened, and requests that were signed under one of them are still accepted',
     ),
 });
 

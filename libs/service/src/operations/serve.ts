@@ -176,7 +176,8 @@ function serveSubject<App>(
     try {
       reply = await work(message, { context, log });
       // The bus carries no message above `maxPayload`. Without this check, the caller of a larger answer would wait in vain.
-      if (messageSize(reply) > maxPayload) throw new RangeError('The answer is larger than a message.');
+      if (messageSize(reply) > maxPayload)
+        throw new RangeError('The answer is too large for one message of the bus.');
     } catch (error) {
       if (!(error instanceof DeadlinePassed)) reply = failureReply(spec, error, log);
     } finally {

@@ -19,7 +19,8 @@ export async function eraseProject(
   projectId: string,
   { awaited, cleared }: OfProject,
 ): Promise<boolean> {
-  // `}` is the character after `|`, so the range holds all ids that begin with the project's id and a bar.
+  // `}` is the character after `|`. So `<projectId>}` sorts directly after all ids that begin with `<projectId>|`, and the
+  // range contains exactly these ids.
   const range = { above: `${projectId}|`, below: `${projectId}}` };
   for (const of of awaited) {
     if ((await documents.range(of, { ...range, limit: 1 })).length > 0) return false;

@@ -117,7 +117,10 @@ export class ConnectionStore {
     });
   }
 
-  /** The stored pairs of a user with the given other users. With `settled`, later reads of totals count these pairs. */
+  /**
+   * The stored pairs of a user with the given other users. With `settled`, first completes the unfinished changes of these
+   * pairs, so that totals read afterwards include them.
+   */
   async pairsWith(
     projectId: string,
     userId: string,

@@ -42,8 +42,8 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     if (upserted === 'username-taken') delete given.username;
     return typeof upserted === 'object' ? { result: upserted } : undefined;
   };
-  // `apart` stores the change of the user without the request's row of the audit log, because this change stays stored even if
-  // the session is refused. The row is stored with the session.
+  // The new or changed user stays stored even if the session is refused later. So `apart` stores the user now, without the
+  // audit row that reports the request's success. That row is stored with the session.
   const user = await apart(() => untilMade(attempt, request));
   if (await app.erasedExternals.refuses(projectId, external)) {
     // The user was erased after the first check. If this request has just created a new user with the same foreign id, this new

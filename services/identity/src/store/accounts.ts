@@ -15,8 +15,9 @@ export interface Ending {
 }
 
 /**
- * The parts of a user that decide whether the user may sign in and which sessions are valid. A change that ends sessions is
- * stored in one write, and the sessions are revoked afterwards.
+ * The parts of a user that decide whether the user may sign in and which sessions are valid. A change that ends sessions, such
+ * as a suspension, is one write to the user. From this write on, these sessions get no new tokens. Afterwards, each of them is
+ * also marked as revoked, so that gateways refuse its access tokens.
  */
 export class Accounts {
   readonly #documents: Documents;

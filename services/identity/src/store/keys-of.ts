@@ -19,7 +19,8 @@ export function lastIn(id: string): string {
 /** The range of ids or keys that begin with these parts. */
 export function within(...parts: readonly string[]): { above: string; below: string } {
   const list = parts.join('|');
-  // `}` is the character after `|`. So all ids and keys that begin with `<list>|` lie between these two limits, and no others.
+  // `}` is the character after `|`. So `<list>}` sorts directly after all ids and keys that begin with `<list>|`, and the range
+  // contains exactly these.
   return { above: `${list}|`, below: `${list}}` };
 }
 

@@ -28,7 +28,8 @@ export function placed(place: string): Owner & { seq: number } {
 
 /** A key that comes after the keys of all entries of a feed. */
 export function endOf(owner: Owner): string {
-  // `}` is the character after `|`, which follows the feed's key in the keys of its entries.
+  // The keys of a feed's entries begin with `<feed key>|`. `}` is the character after `|`. So `<feed key>}` sorts directly
+  // after all of these keys.
   return `${feedKey(owner)}}`;
 }
 

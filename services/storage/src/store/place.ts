@@ -42,8 +42,8 @@ export function isPosition(text: string): boolean {
 }
 
 /**
- * The range of keys that contains all files of an owner: `}` is the character after `|`, which follows the owner's key in the
- * keys of the files.
+ * The range of keys that contains all files of an owner. The keys of these files begin with `<account id>|`. `}` is the
+ * character after `|`. So `<account id>}` sorts directly after all of these keys.
  */
 export function fileRange(owner: Owner): { above: string; below: string } {
   return { above: `${accountId(owner)}|`, below: `${accountId(owner)}}` };

@@ -41,7 +41,9 @@ export class Source {
     );
     const unknown = stored.all().find(({ name }) => !known.has(name as string));
     if (unknown)
-      throw new StartError(`The table ${unknown.name} of ${service} cannot be moved by this version.`);
+      throw new StartError(
+        `The table "${unknown.name}" of the database ${service}.sqlite cannot be moved by this version.`,
+      );
   }
 
   /** The documents of a table in batches, in the order of their keys. If `after` is given, begins after this key. */
