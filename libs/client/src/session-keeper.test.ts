@@ -163,7 +163,7 @@ describe('a session', () => {
     expect(keeper.current).toBe(newer);
   });
 
-  it('changes for all listeners even if one throws, and the error is reported as uncaught', async () => {
+  it('that changes is passed to all listeners even if one of them throws, and the error is reported as uncaught', async () => {
     const reported: (() => void)[] = [];
     vi.stubGlobal('queueMicrotask', (report: () => void) => reported.push(report));
     const { keeper } = keeperOf(memorySession(sessionFor(10 * minute)));

@@ -7,7 +7,7 @@ export interface Session {
   readonly refreshToken: string;
   readonly user: OwnUser;
   /**
-   * When the access token expires by this machine's clock, as Unix time in ms. If absent, the expiry time in the token is used.
+   * The time at which the access token expires, in Unix ms on this machine's clock. If absent, the expiry time in the token is used.
    */
   readonly expiresAt?: number | undefined;
 }
@@ -30,7 +30,7 @@ export function sessionOf({ accessToken, refreshToken, user }: SessionAnswer, no
   return { accessToken, refreshToken, user, expiresAt };
 }
 
-/** When the access token expires by this machine's clock, as Unix time in ms; `Infinity` if this is unknown. */
+/** The time at which the access token expires, in Unix ms on this machine's clock. `Infinity` if the time is unknown. */
 export function expiryOf(session: Session): number {
   const { exp } = claimsOf(session.accessToken);
   return session.expiresAt ?? (exp === undefined ? Number.POSITIVE_INFINITY : exp * 1000);

@@ -27,7 +27,7 @@ describe('text', () => {
     expect(codePoints(value)).toBe(points);
   });
 
-  test('counts code points after trimming, and keeps the characters inside', () => {
+  test('trims a text, then counts its code points; spaces and control characters within the text stay', () => {
     expect(short.parse('  abc\n')).toBe('abc');
     expect(short.parse('\u00a0\ufeff\u2003a b\u3000')).toBe('a b');
     expect(short.parse('a\u0000b')).toBe('a\u0000b');

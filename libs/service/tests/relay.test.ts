@@ -240,7 +240,7 @@ test('a relay stops only after all work that it has begun has ended', async () =
   expect(order).toEqual(['marked', 'stopped']);
 });
 
-test('a relay stores the span of published events, which begins at 0 if an earlier copy may exist', async () => {
+test('a relay stores the span of log positions of published events; the span begins at 0 if an event may have been published before', async () => {
   const spans = new Map<string, Copies | undefined>();
   const mark = outbox.markPublished.bind(outbox);
   outbox.markPublished = async (keys: readonly string[], span?: Copies) => {

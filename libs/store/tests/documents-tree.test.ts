@@ -73,7 +73,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
     expect(found.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('remaining documents are returned up to a limit, for any of the given keys', async () => {
+  it('`remaining` returns the documents that are still below at least one of the given keys, up to a limit', async () => {
     const parents = ['top', 'other'];
     await documents.change([{ in: boxes, target: 'other', set: box() }]);
     await documents.change(['a', 'b', 'c'].map((id, at) => inside(parents[at % 2] ?? '', id)));

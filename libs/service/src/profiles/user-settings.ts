@@ -41,7 +41,10 @@ export class UserSettings<Settings> {
     return (await this.#read(user))?.doc ?? null;
   }
 
-  /** Changes a user's settings and returns the new settings. Throws what `untilMade` and `change` throw. */
+  /**
+   * Changes a user's settings and returns the new settings. Rejects with the errors of `untilMade`, and with any error that the
+   * given function throws.
+   */
   change(user: UserKey, change: (before: Settings) => Settings, deadline?: number): Promise<Settings> {
     const attempt = async () => {
       const read = await this.#read(user);

@@ -260,7 +260,7 @@ class World {
     return new Relay({ bus: this.#bus(client), outbox, log, metrics, sweepMs: never, checkMs: never });
   }
 
-  /** An event log that loses nothing, because this test is not about the log. */
+  /** A bus whose event log never loses an event. This test does not check failures of the log. */
   #bus(client: Client): Bus {
     const published = this.#published;
     return {

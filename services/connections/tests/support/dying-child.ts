@@ -5,7 +5,7 @@ import type { StoreConfig } from '@kith/store';
 import { callerOf, callOperation } from '@kith/testing';
 import { startConnections } from '../../src/index.ts';
 
-/** The child's task: where its data is, and who asks whom. */
+/** The child's task: where its data is, and which user (`from`) requests a connection to which user (`to`). */
 export interface DyingWork {
   store: StoreConfig;
   projectId: string;
