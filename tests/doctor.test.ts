@@ -308,9 +308,7 @@ describe('kith doctor at a public address', () => {
       expect.stringMatching(/^wrong Clients refuse the certificate of localhost: .*SELF_SIGNED/),
     ]);
     const trusting = await kithTrusting(cert, env);
-    expect(trusting).toMatch(
-      /^warning {2}certificate: The certificate of localhost expires in [345] days\./m,
-    );
+    expect(trusting).toMatch(/^wrong {4}certificate: The certificate of localhost expires in [345] days\./m);
     expect(trusting).toContain(`ok       address: Kith answers at https://localhost:${port}.`);
     server.close();
     server.closeAllConnections();

@@ -161,7 +161,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       };
       const kith = await startByKith({ words, env, until: 'Ctrl-C ends it' });
       expect(await kith.exited).toBe(1);
-      expect(kith.output()).toMatch(/NATS at nats:\/\/127\.0\.0\.1:1 does not answer\./);
+      expect(kith.output()).toMatch(/NATS at nats:\/\/127\.0\.0\.1:1 does not answer: /);
       expect(kith.output()).not.toContain('secret');
       await rm(data, { recursive: true, force: true });
     }, 60_000);

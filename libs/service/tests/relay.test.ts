@@ -209,6 +209,20 @@ test('a relay reports the age of the oldest unpublished event, and the number of
   expect(ids()).toEqual(['easy', 'stuck']);
 });
 
+test('a relay reports the age of the oldest event even if the log does not answer', async () => {
+  const age = async () =>
+    Number(
+      (await metrics.registry.getSingleMetricAsString('kith_events_unpublished_age_seconds'))
+        .split(' ')
+        .at(-1),
+    );
+  bus.log = () => Promise.reject(new Error('no log'));
+  start(20);
+  store('waiting', 1, Date.now() - 90_000);
+  await waitFor(async () => (await age()) >= 90);
+  expect(ids()).toEqual([]);
+});
+
 test('a relay publishes events that were stored just before it stops', async () => {
   const relay = start(never);
   await waitFor(async () => (await outbox.unpublished(1)).length === 0);

@@ -37,9 +37,12 @@ export function createLogger(options: {
   return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
+/** An `AggregateError` of a sweep may stand for very many failures. So many of them are logged. */
+const mostErrors = 5;
+
 /**
- * Returns the type, message, stack and code of an error and of its causes. All other fields are left out, because they may
- * contain what a client has sent.
+ * Returns the type, message, stack and code of an error, of its causes and of the first errors of an `AggregateError`. All other
+ * fields are left out, because they may contain what a client has sent.
  */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return stdSerializers.err(new Error(String(error)));
@@ -50,5 +53,8 @@ function serializeError(error: unknown): unknown {
     code: (error as { code?: unknown }).code,
     stack: error.stack,
     ...(cause instanceof Error ? { cause: serializeError(cause) } : {}),
+    ...(error instanceof AggregateError
+      ? { errors: error.errors.slice(0, mostErrors).map(serializeError) }
+      : {}),
   };
 }

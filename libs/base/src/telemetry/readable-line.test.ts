@@ -29,6 +29,19 @@ it('a readable line shows an error with its stack and the stacks of its causes, 
   expect(shown).not.toContain('secret');
 });
 
+it('a readable line shows the first errors of an aggregate', () => {
+  const errors = Array.from({ length: 9 }, (_, at) =>
+    Object.assign(new Error(`refused ${at}`), { input: 'secret' }),
+  );
+  const shown = logged((log) =>
+    log.warn({ err: new AggregateError(errors, '9 users not erased yet') }, 'failed'),
+  );
+  expect(shown).toContain('AggregateError: 9 users not erased yet');
+  expect(shown).toContain('    caused by Error: refused 0');
+  expect(shown).toContain('    caused by Error: refused 4');
+  expect(shown).not.toMatch(/refused 5|secret/);
+});
+
 it('a log entry without further fields is one readable line', () => {
   expect(logged((log) => log.warn('limits are counted in memory'))).toMatch(/^\S+ WARN kith: [a-z ]+\n$/);
 });

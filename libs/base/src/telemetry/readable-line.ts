@@ -5,6 +5,7 @@ interface LoggedError {
   message?: string;
   stack?: string;
   cause?: LoggedError;
+  errors?: LoggedError[];
 }
 
 const colors = { fatal: 'red', error: 'red', warn: 'yellow', info: 'green' } as const;
@@ -21,7 +22,8 @@ export function readableLine(line: string): string {
   return `${lines.join('\n')}\n`;
 }
 
-function describe({ type, message, stack, cause }: LoggedError): string {
+function describe({ type, message, stack, cause, errors = [] }: LoggedError): string {
   const text = stack ?? `${type}: ${message}`;
-  return cause ? `${text}\ncaused by ${describe(cause)}` : text;
+  const reasons = cause ? [cause, ...errors] : errors;
+  return [text, ...reasons.map((reason) => `caused by ${describe(reason)}`)].join('\n');
 }

@@ -35,5 +35,7 @@ export async function ask<O extends InternalOperationSpec>(
   );
   const code = reply.headers[codeHeader];
   if (code && isErrorCode(code)) throw new ApiError(code);
+  // A newer version may answer with a code that this version does not know.
+  if (code) throw new Error(`${spec.name} failed with the unknown code ${code}.`);
   return spec.output.parse(JSON.parse(new TextDecoder().decode(reply.body))) as OutputOf<O>;
 }

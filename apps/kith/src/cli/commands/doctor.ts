@@ -20,7 +20,7 @@ docs/configuration.md lists all environment variables.`,
     'least-gib': { value: 'NUMBER', text: 'free space that the disk must have, in GiB (1)' },
     'least-days': {
       value: 'NUMBER',
-      text: 'warn if the certificate expires within this number of days (14)',
+      text: 'days for which the certificate must still be valid (14)',
     },
   },
   // The command's code is imported only when the command runs, because that code loads services and databases.

@@ -21,7 +21,7 @@ export async function checkCertificate(address: string, leastDays: number): Prom
         'Get a certificate for this name from an authority that clients trust. If the authority is your own, set NODE_EXTRA_CA_CERTS to the file of its certificate.',
       );
     else if (days < leastDays)
-      check.warn(`The certificate of ${host} expires in ${Math.floor(days)} days.`, renew);
+      check.wrong(`The certificate of ${host} expires in ${Math.floor(days)} days.`, renew);
     else check.ok(`The certificate of ${host} is valid for another ${Math.floor(days)} days.`);
   } catch (error) {
     check.wrong(

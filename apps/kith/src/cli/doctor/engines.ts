@@ -60,7 +60,7 @@ async function checkNats(url: string, { NATS_NKEY, KITH_PREFIX: prefix }: Doctor
   } catch (error) {
     check.wrong(
       redactUrl(sentenceOf(error)),
-      'Start NATS. Check that NATS_URL is its address, and that NATS_NKEY is the seed of one of its users.',
+      'Start NATS. Check that NATS_URL is its address, that its certificate is valid, and that NATS_NKEY is the seed of one of its users.',
     );
   }
   return check.findings;
