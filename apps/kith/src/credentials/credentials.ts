@@ -63,8 +63,7 @@ export interface Credentials {
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
   const { prefix, monitorHost, hosts = [], given, owner } = options;
-  // NATS' folder keeps its name from the first versions, because volumes from these versions are still in use.
-  const folderOf = (engine: EngineName) => join(folder, engine === 'nats' ? 'server' : engine);
+  const folderOf = (engine: EngineName) => join(folder, folderNameOf(engine));
   const ca = given
     ? givenCertificates(given, folderOf, owner)
     : ownCertificates(folder, folderOf, hosts, owner);
@@ -110,6 +109,21 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
     secured: { folderOf, ca, rootUser, redisHealth: health, owner: owner ?? thisUser() },
     rootUrl: (at) => mongoUrl(rootUser, root, at),
   };
+}
+
+/** NATS' folder keeps its name from the first versions, because volumes from these versions are still in use. */
+function folderNameOf(engine: EngineName): string {
+  return engine === 'nats' ? 'server' : engine;
+}
+
+/** Whether the engines have certificates that the operator gave, and not certificates of the installation's own authority. */
+export function haveGivenCertificates(folder: string): boolean {
+  const read = (...names: string[]) => {
+    const file = join(folder, ...names);
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  };
+  const used = read(folderNameOf('nats'), 'ca.pem');
+  return used !== undefined && used !== read('ca', 'cert.pem');
 }
 
 /** Makes the authority on first use. Makes a certificate for each server that has no certificate which `isGood` accepts. */

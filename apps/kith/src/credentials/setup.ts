@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { engineNames, ensureCredentials } from './credentials.ts';
+import { engineNames, ensureCredentials, haveGivenCertificates } from './credentials.ts';
 import { natsRights } from './nats-rights.ts';
 import { handOver, kept, writePrivate } from './private-files.ts';
 import { shareSecret } from './shared-secret.ts';
@@ -15,7 +15,12 @@ const { env } = process;
 const [folder, dataFolder] = process.argv.slice(2);
 if (!folder) throw new Error('Name the folder: node setup.ts <folder>');
 const prefix = env.KITH_PREFIX || 'kith';
-const given = env.CERTIFICATES;
+const given = env.CERTIFICATES && existsSync(join(env.CERTIFICATES, 'ca.pem')) ? env.CERTIFICATES : undefined;
+if (!given && haveGivenCertificates(folder)) {
+  throw new Error(
+    "The engines' certificates are those that CERTIFICATES named. Name their folder again: otherwise the running engines and the processes would not trust each other. To change to certificates of Kith's own, remove the file server/ca.pem first.",
+  );
+}
 const at = {
   nats: env.NATS_AT || 'nats:4222',
   mongo: env.MONGO_AT || 'mongo:27017',
@@ -26,7 +31,7 @@ const credentials = await ensureCredentials(folder, {
   prefix,
   monitorHost: '127.0.0.1',
   hosts: Object.values(at).map((address) => address.replace(/:\d+$/, '')),
-  given: given && existsSync(join(given, 'ca.pem')) ? given : undefined,
+  given,
 });
 for (const user of Object.keys(natsRights(prefix)) as (keyof ReturnType<typeof natsRights>)[]) {
   for (const [name, url] of Object.entries(credentials.urlsOf(user, at))) {
