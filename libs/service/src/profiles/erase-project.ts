@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnyCollection, Counters, Documents } from '@kith/store';
 
 const batch = 1_000;
@@ -26,7 +27,8 @@ export async function eraseProject(
     if ((await documents.range(of, { ...range, limit: 1 })).length > 0) return false;
   }
   for (const of of cleared) {
-    while ((await documents.clear(of, { ...range, limit: batch })) > 0);
+    // In the embedded form, `clear` does not yield to the event loop. This pause lets the process handle requests.
+    while ((await documents.clear(of, { ...range, limit: batch })) > 0) await nextTurn();
   }
   return true;
 }
