@@ -127,7 +127,8 @@ describe.each(forms)('a backup of the %s form', (form) => {
     }
 
     const restored = await kith(['restore', backup, '--erased', pathOf('erasures.jsonl')], envOf('second'));
-    expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/[34] erasures/)]);
+    // There are three erasures: of the user, of the project and of its user. An erasure that was tried again is listed again.
+    expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/[3-9] erasures/)]);
     {
       await using platform = await start('second');
       const call = caller(platform.url);

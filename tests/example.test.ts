@@ -118,6 +118,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await signInAgain(() => ada.button('Use a passkey').click());
 
     // Two actions ask for a proof of the user's identity at the same time. One proof is enough for both.
+    for (const name of ['Export my data', 'Make new codes']) await ada.button(name).waitFor();
     const download = page.waitForEvent('download');
     const refused = ['/export', '/recovery-codes'].map((path) =>
       page.waitForResponse((answer) => answer.url().endsWith(path) && answer.status() === 403),
