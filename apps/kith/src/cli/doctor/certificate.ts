@@ -5,13 +5,18 @@ import { Check, type Finding } from './finding.ts';
 const dayMs = 24 * 3600_000;
 const patienceMs = 5_000;
 
-/** Checks the certificate at an https address as clients would. */
-export async function checkCertificate(address: string, leastDays: number): Promise<Finding[]> {
+/** Checks the certificate at an https address as clients would. Also returns whether clients can use the address. */
+export async function checkCertificate(
+  address: string,
+  leastDays: number,
+): Promise<{ findings: Finding[]; isUsable: boolean }> {
   const check = new Check('certificate');
+  let isUsable = false;
   const { hostname: host, port } = new URL(address);
   try {
     const { until, refusal } = await certificateAt(host, Number(port || 443));
     const days = (until - Date.now()) / dayMs;
+    isUsable = days >= 0 && refusal === undefined;
     const renew =
       'Renew the certificate, and let the proxy renew it by itself from now on (docs/hosting.md).';
     if (days < 0) check.wrong(`The certificate of ${host} has expired.`, renew);
@@ -29,7 +34,7 @@ export async function checkCertificate(address: string, leastDays: number): Prom
       'Start the proxy in front, and check that PUBLIC_URL is its address.',
     );
   }
-  return check.findings;
+  return { findings: check.findings, isUsable };
 }
 
 /** Returns the time at which a server's certificate expires. If clients refuse the certificate, also returns the reason. */

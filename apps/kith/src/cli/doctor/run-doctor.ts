@@ -81,9 +81,8 @@ async function checkDistributed(config: DoctorConfig): Promise<Finding[]> {
 
 async function checkPublic({ PUBLIC_URL }: DoctorConfig, leastDays: number): Promise<Finding[]> {
   if (!PUBLIC_URL?.startsWith('https:')) return [];
-  const findings = await checkCertificate(PUBLIC_URL, leastDays);
-  const isReached = findings.every(({ state }) => state !== 'wrong');
-  return isReached ? [...findings, ...(await checkAddress(PUBLIC_URL))] : findings;
+  const { findings, isUsable } = await checkCertificate(PUBLIC_URL, leastDays);
+  return isUsable ? [...findings, ...(await checkAddress(PUBLIC_URL))] : findings;
 }
 
 function numberOf(given: Given, name: 'least-gib' | 'least-days'): number {
