@@ -15,7 +15,7 @@ export interface Compose extends Place {
   restart(service: string): Promise<void>;
 }
 
-/** Docker asks the processes every 2 s whether they are ready, and not only every 10 s, because the suite measures this time. */
+/** The suite measures how long processes take to become ready. So Docker checks them every 2 s instead of every 10 s. */
 const askedOften = { healthcheck: { interval: '2s' } };
 
 export async function startCompose(progress: (line: string) => void): Promise<Compose> {

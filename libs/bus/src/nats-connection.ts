@@ -58,10 +58,8 @@ export async function firstConnection(options: NatsBusOptions): Promise<NatsConn
     } catch (error) {
       const refused = /authorization violation/i.test((error as Error).message);
       if (refused || Date.now() > until) {
-        const reason = refused
-          ? 'refused the credentials.'
-          : `does not answer: ${redactUrl((error as Error).message)}`;
-        throw new StartError(`NATS at ${redactUrl(options.url)} ${reason}`, { cause: error });
+        const reason = refused ? 'refused the credentials' : `does not answer: ${(error as Error).message}`;
+        throw new StartError(redactUrl(`NATS at ${options.url} ${reason}.`), { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 250));
     }

@@ -69,6 +69,8 @@ const start = (sweepMs: number) => {
 };
 const ids = () => arrived.map(({ aggregate }) => aggregate.id).sort();
 const never = 3_600_000;
+const value = async (metric: string) =>
+  Number((await metrics.registry.getSingleMetricAsString(metric)).split(' ').at(-1));
 
 test('a relay publishes events that an earlier process has left, and new events after a kick', async () => {
   store('left');
@@ -195,8 +197,6 @@ test('a relay keeps events that it cannot publish, and the next relay publishes 
 });
 
 test('a relay reports the age of the oldest unpublished event, and the number of failed attempts', async () => {
-  const value = async (name: string) =>
-    Number((await metrics.registry.getSingleMetricAsString(name)).split(' ').at(-1));
   refused = ({ aggregate }) => aggregate.id === 'stuck';
   store('stuck', 1, Date.now() - 90_000);
   store('easy');
@@ -210,16 +210,10 @@ test('a relay reports the age of the oldest unpublished event, and the number of
 });
 
 test('a relay reports the age of the oldest event even if the log does not answer', async () => {
-  const age = async () =>
-    Number(
-      (await metrics.registry.getSingleMetricAsString('kith_events_unpublished_age_seconds'))
-        .split(' ')
-        .at(-1),
-    );
   bus.log = () => Promise.reject(new Error('no log'));
   start(20);
   store('waiting', 1, Date.now() - 90_000);
-  await waitFor(async () => (await age()) >= 90);
+  await waitFor(async () => (await value('kith_events_unpublished_age_seconds')) >= 90);
   expect(ids()).toEqual([]);
 });
 

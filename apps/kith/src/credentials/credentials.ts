@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartError } from '@kith/base';
 import type { Secured } from '@kith/engines';
+import { readIfThere } from '../read-if-there.ts';
 import { serviceNames } from '../services.ts';
 import { type Certified, isGood, makeAuthority, makeServer } from './certificate.ts';
 import { databaseUsers } from './database-users.ts';
@@ -118,12 +119,8 @@ function folderNameOf(engine: EngineName): string {
 
 /** Whether the engines have certificates that the operator gave, and not certificates of the installation's own authority. */
 export function haveGivenCertificates(folder: string): boolean {
-  const read = (...names: string[]) => {
-    const file = join(folder, ...names);
-    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  };
-  const used = read(folderNameOf('nats'), 'ca.pem');
-  return used !== undefined && used !== read('ca', 'cert.pem');
+  const used = readIfThere(join(folder, folderNameOf('nats'), 'ca.pem'));
+  return used !== undefined && used !== readIfThere(join(folder, 'ca', 'cert.pem'));
 }
 
 /** Makes the authority on first use. Makes a certificate for each server that has no certificate which `isGood` accepts. */

@@ -1,8 +1,8 @@
 import { chmodSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { StartError } from '@kith/base/config';
+import { readIfThere } from '../read-if-there.ts';
 import { lockFolder, makeFolder } from './folder-lock.ts';
-import { readIfThere } from './read-if-there.ts';
 import { type Announcement, type Running, readRunning, runningFile, runningNow } from './running.ts';
 
 /** The folder of an installation, with databases, keys and start.json. Only its owner can read it. */

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { StartError } from '@kith/base/config';
 import { z } from 'zod';
 import about from '../../package.json' with { type: 'json' };
+import { readIfThere } from '../read-if-there.ts';
 import { isLocked } from './folder-lock.ts';
 import { machineId } from './machine.ts';
-import { readIfThere } from './read-if-there.ts';
 
 const running = z.object({
   pid: z.int(),

@@ -37,7 +37,7 @@ export function createLogger(options: {
   return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
 }
 
-/** An `AggregateError` of a sweep may stand for very many failures. So many of them are logged. */
+/** The maximum number of errors of an `AggregateError` that are logged. The error of a sweep may have thousands. */
 const mostErrors = 5;
 
 /**

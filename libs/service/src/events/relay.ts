@@ -168,7 +168,7 @@ export class Relay {
       this.#options.log.warn({ after }, 'the log has lost events; they are published again');
     } catch (error) {
       this.#isCheckDue = true;
-      // Nothing is published until a check succeeds. So this line finds the event that has waited longest.
+      // Until a check succeeds, no event is published. The age of the oldest event is reported even then.
       this.#oldest = oldestOf(await this.#options.outbox.unpublished(1));
       throw error;
     }

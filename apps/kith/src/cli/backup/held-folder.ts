@@ -3,7 +3,7 @@ import { constants, hostname } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { isLocked, lockFile, lockFolder } from '../../forms/folder-lock.ts';
-import { readIfThere } from '../../forms/read-if-there.ts';
+import { readIfThere } from '../../read-if-there.ts';
 
 /**
  * The name of the file that marks a folder as unfinished. The file names the process that works in the folder. If this process
