@@ -170,6 +170,11 @@ export interface Bus {
    * durable.
    */
   startOver(durable: string): Promise<void>;
+  /**
+   * A position up to which a durable has applied or given up every event on its subjects. This process must be consuming the
+   * durable.
+   */
+  position(durable: string): Promise<number>;
   /** How far a durable is behind. This process must be consuming the durable. */
   backlog(durable: string): Promise<Backlog>;
   /** The events that a durable has given up, oldest first. For operators and tests: there should be only a few such events. */

@@ -190,6 +190,12 @@ export class EventLog {
     });
   }
 
+  position(durable: string): number {
+    const consumer = this.#consumers.get(durable);
+    if (!consumer) throw new TypeError(`${durable} is not being consumed.`);
+    return consumer.applied() ?? this.state().last;
+  }
+
   backlog(durable: string): Backlog {
     const dead = this.#db.prepare('SELECT count(*) AS dead FROM dead_letters WHERE durable = ?').get(durable);
     return { pending: this.#consumers.get(durable)?.pending() ?? 0, dead: Number(dead?.dead) };

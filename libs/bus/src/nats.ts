@@ -284,6 +284,14 @@ export class NatsBus implements Bus {
     return readGivenUp(this.#jsm, this.prefix, consumers);
   }
 
+  async position(durable: string): Promise<number> {
+    const { events } = streamNames(this.prefix);
+    // Read first, so that an event that is published meanwhile is above the position.
+    const { state } = await this.#jsm.streams.info(events);
+    const { num_pending, num_ack_pending, ack_floor } = await this.#jsm.consumers.info(events, durable);
+    return num_pending + num_ack_pending === 0 ? state.last_seq : ack_floor.stream_seq;
+  }
+
   async backlog(durable: string): Promise<Backlog> {
     return readBacklog(this.#jsm, this.prefix, durable);
   }

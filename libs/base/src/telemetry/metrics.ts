@@ -128,6 +128,12 @@ export class Metrics {
     labelNames: ['durable'],
     ...this.#of,
   });
+  readonly eventsMissed = new Counter({
+    name: 'kith_events_missed_total',
+    help: 'How often events left the log that a consumer may not have received, because it was away or stuck for too long',
+    labelNames: ['durable'],
+    ...this.#of,
+  });
   readonly deadLetters = new LiveGauge({
     name: 'kith_dead_letters',
     help: 'Events that a consumer has given up and nobody has replayed. Every replica reports the same number',

@@ -79,6 +79,15 @@ export interface Outbox {
 export interface Facts {
   log: MarkedLog;
   epoch: Epoch;
+  heard: HeardLog;
+}
+
+/** How far the service's durable consumers have come in the log of events (docs/adr/0062). */
+export interface HeardLog {
+  /** `created` of `Bus.log()`. */
+  created: string;
+  /** The position of each durable, as `Bus.position()` gives it. */
+  positions: Record<string, number>;
 }
 
 /** How many times a database was restored from a backup (docs/adr/0028). */
