@@ -9,7 +9,7 @@ const browser = await sharedBrowser();
 afterAll(() => browser?.close());
 
 // A busy machine needs seconds to draw the page. So each test checks as much as possible on a page that it has opened.
-describe.skipIf(!browser)('the reference page in Chromium', { timeout: 120_000 }, () => {
+describe.skipIf(!browser)('the reference page in Chromium', { timeout: 300_000 }, () => {
   let platform: TestPlatform;
   let context: BrowserContext;
   let ada: TestUser;
