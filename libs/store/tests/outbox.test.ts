@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import { eventKey, type Outbox } from '@kith/store';
 import { availableEngines, createStore, type EngineKind } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openMongo } from '../src/drivers/mongo.ts';
-import { openSqlite } from '../src/drivers/sqlite.ts';
+import { openSqlite, transaction } from '../src/drivers/sqlite.ts';
+import { eventText } from '../src/outbox/event-text.ts';
 import {
   eventsIndexes,
   MongoOutbox,
@@ -18,6 +20,8 @@ interface World extends AsyncDisposable {
   outbox: Outbox;
   /** Stores an event as a change does. */
   store(event: EventEnvelope): Promise<void>;
+  /** Stores many events that are published already. */
+  storePublished(events: readonly EventEnvelope[]): Promise<void>;
   /** The stored marks of published batches, as text. */
   marks(): Promise<string>;
 }
@@ -32,6 +36,12 @@ async function openWorld(engine: EngineKind): Promise<World> {
     return {
       outbox,
       store: async (event) => outbox.add(event),
+      async storePublished(events) {
+        transaction(db, () => {
+          for (const event of events) outbox.add(event);
+        });
+        await outbox.markPublished(events.map(eventKey));
+      },
       marks: async () => JSON.stringify(db.prepare('SELECT * FROM marks').all()),
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     };
@@ -49,6 +59,10 @@ async function openWorld(engine: EngineKind): Promise<World> {
       await db
         .collection<{ _id: string }>('things')
         .insertOne({ _id: randomUUID(), ...outboxFields([event]) });
+    },
+    async storePublished(events) {
+      const rows = events.map((event) => ({ _id: eventKey(event), event: eventText(event), at: new Date() }));
+      await db.collection<(typeof rows)[number]>('events').insertMany(rows);
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -92,6 +106,25 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await keys(undefined, 1)).toEqual([eventKey(a)]);
     expect(await keys('"of":"x.y"')).toEqual([eventKey(a)]);
     expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
+  });
+
+  test('searches many events, and other work runs meanwhile', async () => {
+    const many = 20_500;
+    const all = Array.from({ length: many }, (_, at) => event(`${at + many}`, { even: at % 2 === 0 }));
+    all[0]!.data = all[many - 1]!.data = { of: 'x.y' };
+    await world.storePublished(all);
+    let turns = 0;
+    let isDone = false;
+    const counting = (async () => {
+      for (; !isDone; turns++) await nextTurn();
+    })();
+    expect(await keys('"of":"x.y"')).toEqual([all[0]!, all[many - 1]!].map(eventKey));
+    isDone = true;
+    await counting;
+    expect(turns).toBeGreaterThan(2);
+    expect(await keys('"of":"x.y"', 1)).toEqual([eventKey(all[0]!)]);
+    const even = await keys('"even":true', many);
+    expect(even).toEqual(all.filter(({ data }) => (data as { even?: boolean }).even).map(eventKey));
   });
 
   test('returns the time at which an event was stored, even if the event itself has a time in the future', async () => {

@@ -12,6 +12,7 @@ import {
   type Past,
   type PublishedEvent,
   type StoredEvent,
+  searchInSteps,
 } from './outbox.ts';
 
 /** Fields of an aggregate's document that hold its events. So one write of the document stores a change and its events. */
@@ -39,6 +40,8 @@ interface EventDocument {
 const outboxLimit = 16;
 /** If a read takes longer than this, in ms, its process may have been paused, and the read is repeated. */
 const slowMs = 1_000;
+/** How many events one command of a search reads. No command may take as long as the driver waits for an answer. */
+const stepLength = 10_000;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
@@ -141,8 +144,16 @@ export class MongoOutbox implements Outbox {
   }
 
   async published(range: EventRange, limit: number): Promise<PublishedEvent[]> {
-    const filter = { ...eventsIn(range), unpublished: { $exists: false } as const };
-    const rows = await this.#events.find(filter, { sort: { _id: 1 }, limit }).toArray();
+    const rows = await searchInSteps(range.from, limit, async (from, most) => {
+      const keys = { $gt: from, $lt: range.to };
+      // Looks for the end of the step first. So no event is passed over if events are removed before the step is read.
+      const one = { projection: { _id: 1 }, sort: { _id: 1 }, skip: stepLength - 1 } as const;
+      const end = range.telling === undefined ? null : await this.#events.findOne({ _id: keys }, one);
+      const _id = end ? { $gt: from, $lte: end._id } : keys;
+      const filter = { ...eventsIn(range), _id, unpublished: { $exists: false } as const };
+      const found = await this.#events.find(filter, { sort: { _id: 1 }, limit: most }).toArray();
+      return { found, next: end?._id };
+    });
     return rows.map((row) => {
       const { first, last } = row;
       return {

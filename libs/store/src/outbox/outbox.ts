@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import type { Progress, Span } from './progress.ts';
 
@@ -53,7 +54,10 @@ export interface Outbox {
    * include the new one.
    */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
-  /** At most `limit` published events of a range, in the order of their keys. */
+  /**
+   * At most `limit` published events of a range, in the order of their keys. The range may hold any number of events: it is read
+   * in short steps, and other work runs in between.
+   */
   published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
   /** Whether a range holds an event. With `unpublished`, whether it holds an event that is not published yet. */
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
@@ -116,4 +120,25 @@ export function eventKey(event: EventEnvelope): string {
 /** The key of an event whose usual key (`eventKey`) is taken by another event. This key also contains the event's id. */
 export function besideKey(event: EventEnvelope): string {
   return `${eventKey(event)}|${event.id}`;
+}
+
+/** What one step of a search has found, and where the next step begins. `next` is absent after the last step. */
+export interface Step<T, From> {
+  found: readonly T[];
+  next?: From | undefined;
+}
+
+/** Searches step by step until `limit` results are found or nothing is left to read. Other work runs between two steps. */
+export async function searchInSteps<T, From>(
+  from: From,
+  limit: number,
+  step: (from: From, limit: number) => Step<T, From> | Promise<Step<T, From>>,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let at = from; ; await nextTurn()) {
+    const { found, next } = await step(at, limit - all.length);
+    all.push(...found);
+    if (next === undefined || all.length >= limit) return all;
+    at = next;
+  }
 }

@@ -12,6 +12,7 @@ import {
   type Past,
   type PublishedEvent,
   type StoredEvent,
+  searchInSteps,
 } from './outbox.ts';
 import { SqliteProgress } from './sqlite-progress.ts';
 
@@ -31,6 +32,8 @@ export const sqliteMarks = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
+/** How many events one statement reads. Reading them takes a few ms, and no request is served meanwhile. */
+const stepLength = 1_000;
 
 /**
  * The outbox on SQLite. Each event is a row that is written in the transaction of its change and kept for 7 days. This outbox
@@ -43,6 +46,7 @@ export class SqliteOutbox implements Outbox {
   readonly #select: StatementSync;
   readonly #mark: StatementSync;
   readonly #published: StatementSync;
+  readonly #stepEnd: StatementSync;
   readonly #holds: StatementSync;
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
@@ -63,8 +67,12 @@ export class SqliteOutbox implements Outbox {
     );
     this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
     this.#published = db.prepare(
-      `SELECT key, event, at FROM events
-         WHERE key > ? AND key < ? AND published = 1 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
+      `SELECT key, event, at FROM
+         (SELECT * FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT ${stepLength})
+         WHERE published = 1 AND instr(event, ?) > 0 LIMIT ?`,
+    );
+    this.#stepEnd = db.prepare(
+      `SELECT key FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT 1 OFFSET ${stepLength - 1}`,
     );
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
@@ -111,7 +119,11 @@ export class SqliteOutbox implements Outbox {
   }
 
   async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
-    return this.#published.all(from, to, telling, limit).map(storedOf);
+    return searchInSteps(from, limit, (after, most) => {
+      const found = this.#published.all(after, to, telling, most).map(storedOf);
+      const next = found.length < most ? this.#stepEnd.get(after, to)?.key : undefined;
+      return { found, next: next as string | undefined };
+    });
   }
 
   async holds(
