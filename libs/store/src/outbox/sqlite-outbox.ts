@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import { lightTransaction, transaction } from '../drivers/sqlite.ts';
 import { eventText, readEventText } from './event-text.ts';
@@ -16,23 +17,28 @@ import {
 } from './outbox.ts';
 import { SqliteProgress } from './sqlite-progress.ts';
 
-/** The table of a service's events. */
-export const sqliteEventsTable = `
+const eventsTable = `
   CREATE TABLE events (
     key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
-/**
- * The tables for the positions of published batches, and for a store's facts about itself. They are made with the table of
- * events.
- */
-export const sqliteMarks = `
+/** The tables for the positions of published batches, and for a store's facts about itself. */
+const marksTables = `
   CREATE TABLE marks (position INTEGER PRIMARY KEY, id TEXT NOT NULL, keys TEXT NOT NULL, at INTEGER NOT NULL);
   CREATE INDEX marks_at ON marks (at);
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
+const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
+
+/** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
+export const sqliteOutboxParts = [
+  { name: 'events', layout: '', statements: [eventsTable, marksTables] },
+  { name: 'events by time', layout: '', statements: [publishedIndex] },
+] as const;
+/** The statements that make the tables of an outbox, in the order in which they must run. */
+export const sqliteOutboxTables: readonly string[] = sqliteOutboxParts.flatMap((part) => part.statements);
 const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
-/** How many events one statement reads. Reading them takes a few ms, and no request is served meanwhile. */
+/** How many rows one statement reads or removes. This takes a few ms, and no request is served meanwhile. */
 const stepLength = 1_000;
 
 /**
@@ -55,6 +61,8 @@ export class SqliteOutbox implements Outbox {
   readonly #unmark: StatementSync;
   readonly #forgetMarks: StatementSync;
   readonly #leaveOut: StatementSync;
+  readonly #expireEvents: StatementSync;
+  readonly #expireMarks: StatementSync;
   #expiredAt = 0;
 
   constructor(db: DatabaseSync) {
@@ -97,7 +105,14 @@ export class SqliteOutbox implements Outbox {
         WHERE EXISTS (SELECT 1 FROM json_each(marks.keys) WHERE value IN gone)`,
     );
     this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
-    this.#expire();
+    this.#expireEvents = db.prepare(
+      `DELETE FROM events WHERE key IN (SELECT key FROM events INDEXED BY events_published
+         WHERE published = 1 AND at < ? LIMIT ${stepLength})`,
+    );
+    this.#expireMarks = db.prepare(
+      `DELETE FROM marks WHERE position IN (SELECT position FROM marks WHERE at < ? LIMIT ${stepLength})`,
+    );
+    void this.#expire();
   }
 
   /** Stores an event; call it inside the transaction of the change. */
@@ -115,7 +130,7 @@ export class SqliteOutbox implements Outbox {
       if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
       for (const key of keys) this.#mark.run(key);
     });
-    if (Date.now() - this.#expiredAt > expireEveryMs) this.#expire();
+    if (Date.now() - this.#expiredAt > expireEveryMs) void this.#expire();
   }
 
   async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
@@ -180,10 +195,18 @@ export class SqliteOutbox implements Outbox {
     put.run(name, JSON.stringify(value));
   }
 
-  #expire(): void {
+  /** Removes old events and marks, in steps. If this fails, it is tried again when the next events are published. */
+  async #expire(): Promise<void> {
     this.#expiredAt = Date.now();
-    this.#db.prepare('DELETE FROM events WHERE published = 1 AND at < ?').run(this.#expiredAt - keepMs);
-    this.#db.prepare('DELETE FROM marks WHERE at < ?').run(this.#expiredAt - keepMs);
+    const before = this.#expiredAt - keepMs;
+    try {
+      for (const remove of [this.#expireEvents, this.#expireMarks]) {
+        const step = () => lightTransaction(this.#db, () => remove.run(before).changes);
+        while (this.#db.isOpen && step() === stepLength) await nextTurn();
+      }
+    } catch {
+      this.#expiredAt = 0;
+    }
   }
 }
 
