@@ -43,6 +43,14 @@ export interface EventRange {
   telling?: string;
 }
 
+/**
+ * The published events to look for. With `since`, which comes from `Outbox.horizon`, only events that may have been published
+ * after this horizon was asked for.
+ */
+export interface EventSearch extends EventRange {
+  since?: number | undefined;
+}
+
 /** The events that a store keeps. Each event is stored in the same write as the change that it reports (docs/adr/0004). */
 export interface Outbox {
   /** Notes on the progress of the service's consumers. Present only if the service's database keeps such notes. */
@@ -58,7 +66,12 @@ export interface Outbox {
    * At most `limit` published events of a range, in the order of their keys. The range may hold any number of events: it is read
    * in short steps, and other work runs in between.
    */
-  published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
+  published(search: EventSearch, limit: number): Promise<PublishedEvent[]>;
+  /**
+   * A time, Unix ms, for `EventSearch.since`: a search with it finds all events that are published after this call. Clocks may
+   * differ by `clocksMs`, so such a search also finds events that were published up to this time before.
+   */
+  horizon(): Promise<number>;
   /** Whether a range holds an event. With `unpublished`, whether it holds an event that is not published yet. */
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
   /** Replaces the content of a published event. The event's new copy is at `position`. */
@@ -141,4 +154,9 @@ export async function searchInSteps<T, From>(
     if (next === undefined || all.length >= limit) return all;
     at = next;
   }
+}
+
+/** The first `limit` events in the order of their keys. */
+export function firstByKey(events: readonly PublishedEvent[], limit: number): PublishedEvent[] {
+  return events.toSorted((one, other) => (one.key < other.key ? -1 : 1)).slice(0, limit);
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { clocksMs } from '@kith/base';
 import type { EventEnvelope } from '@kith/contracts';
 import { lightTransaction, transaction } from '../drivers/sqlite.ts';
 import { eventText, readEventText } from './event-text.ts';
@@ -7,8 +8,10 @@ import {
   besideKey,
   type Copies,
   type EventRange,
+  type EventSearch,
   eventKey,
   type Facts,
+  firstByKey,
   type Outbox,
   type Past,
   type PublishedEvent,
@@ -53,6 +56,9 @@ export class SqliteOutbox implements Outbox {
   readonly #mark: StatementSync;
   readonly #published: StatementSync;
   readonly #stepEnd: StatementSync;
+  readonly #recent: StatementSync;
+  readonly #recentStepEnd: StatementSync;
+  readonly #oldest: StatementSync;
   readonly #holds: StatementSync;
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
@@ -82,6 +88,15 @@ export class SqliteOutbox implements Outbox {
     this.#stepEnd = db.prepare(
       `SELECT key FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT 1 OFFSET ${stepLength - 1}`,
     );
+    this.#recent = db.prepare(
+      `SELECT key, event, at FROM events INDEXED BY events_published
+         WHERE published = 1 AND at >= ? AND at < ? AND key > ? AND key < ? AND instr(event, ?) > 0`,
+    );
+    this.#recentStepEnd = db.prepare(
+      `SELECT at + 1 AS next FROM events INDEXED BY events_published
+         WHERE published = 1 AND at >= ? ORDER BY at LIMIT 1 OFFSET ${stepLength - 1}`,
+    );
+    this.#oldest = db.prepare('SELECT min(at) AS at FROM events WHERE published = 0');
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
     );
@@ -133,12 +148,33 @@ export class SqliteOutbox implements Outbox {
     if (Date.now() - this.#expiredAt > expireEveryMs) void this.#expire();
   }
 
-  async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
+  async published({ from, to, telling = '', since }: EventSearch, limit: number): Promise<PublishedEvent[]> {
+    if (since !== undefined) return this.#publishedSince(since, { from, to, telling }, limit);
     return searchInSteps(from, limit, (after, most) => {
       const found = this.#published.all(after, to, telling, most).map(storedOf);
       const next = found.length < most ? this.#stepEnd.get(after, to)?.key : undefined;
       return { found, next: next as string | undefined };
     });
+  }
+
+  async horizon(): Promise<number> {
+    // A search finds events by the time at which they were stored. Events that wait to be published were stored before now.
+    const oldest = (this.#oldest.get()?.at ?? Number.POSITIVE_INFINITY) as number;
+    return Math.min(oldest, Date.now() - clocksMs);
+  }
+
+  async #publishedSince(
+    since: number,
+    { from, to, telling }: Required<EventRange>,
+    limit: number,
+  ): Promise<PublishedEvent[]> {
+    const found = await searchInSteps(since, Number.POSITIVE_INFINITY, (at) => {
+      // Events that were stored in the same ms belong to the same step.
+      const next = this.#recentStepEnd.get(at)?.next as number | undefined;
+      const rows = this.#recent.all(at, next ?? Number.MAX_SAFE_INTEGER, from, to, telling);
+      return { found: rows.map(storedOf), next };
+    });
+    return firstByKey(found, limit);
   }
 
   async holds(
