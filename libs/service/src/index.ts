@@ -16,6 +16,7 @@ export {
 } from './config/common.ts';
 export { refusePlainEngines } from './config/plain-engines.ts';
 export { secretsOf } from './config/secrets-of.ts';
+export { searchLate } from './events/late-events.ts';
 export { makeEvent } from './events/make-event.ts';
 export { Relay } from './events/relay.ts';
 export { type EventSubscription, subscription } from './events/subscribe.ts';

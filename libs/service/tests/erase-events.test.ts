@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
 import { eraseEvents } from '@kith/service';
 import { openSqlite } from '@kith/store/sqlite';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
+import { SqliteOutbox, sqliteOutboxTables } from '@kith/store/testing';
 import { availableEngines, createBus, waitFor } from '@kith/testing';
 import { expect, test } from 'vitest';
 
@@ -11,9 +11,7 @@ test.each(availableEngines())(
   'dead letters of a range are removed even if the outbox has no record of their events (%s)',
   async (engine) => {
     await using bus = await createBus(engine);
-    const outbox = new SqliteOutbox(
-      openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }),
-    );
+    const outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: sqliteOutboxTables }));
     const projectId = randomUUID();
     let seq = 0;
     const eventOf = (name: string, id = 'hers', data: object = { name }): EventEnvelope => ({

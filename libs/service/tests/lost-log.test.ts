@@ -11,7 +11,7 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { NatsBus } from '@kith/bus/nats';
 import { Relay } from '@kith/service';
 import { openSqlite } from '@kith/store/sqlite';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
+import { SqliteOutbox, sqliteOutboxTables } from '@kith/store/testing';
 import { availableEngines, type EngineKind, startOwnNats, uniquePrefix, waitFor } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
@@ -56,9 +56,7 @@ async function startBroker(engine: EngineKind): Promise<Broker> {
 
 /** A service's store and relay. After a loss, the relay may run in a new process. */
 class Producer {
-  readonly outbox = new SqliteOutbox(
-    openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }),
-  );
+  readonly outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: sqliteOutboxTables }));
   readonly ids: string[] = [];
   #relay: Relay | undefined;
 

@@ -6,7 +6,7 @@ import type { EventEnvelope } from '@kith/contracts';
 import { Relay } from '@kith/service';
 import type { Copies } from '@kith/store';
 import { openSqlite } from '@kith/store/sqlite';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
+import { SqliteOutbox, sqliteOutboxTables } from '@kith/store/testing';
 import { createBus, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
@@ -20,7 +20,7 @@ let refused: (event: EventEnvelope) => boolean;
 
 beforeEach(async () => {
   bus = await createBus('embedded');
-  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }));
+  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: sqliteOutboxTables }));
   metrics = new Metrics();
   arrived = [];
   relays = [];

@@ -4,7 +4,7 @@ import type { Bus, OutgoingEvent } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { Relay } from '@kith/service';
 import { openSqlite } from '@kith/store/sqlite';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '@kith/store/testing';
+import { SqliteOutbox, sqliteOutboxTables } from '@kith/store/testing';
 import { waitFor } from '@kith/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -65,7 +65,7 @@ let relays: Relay[];
 let ids: string[];
 beforeEach(() => {
   broker = new Broker();
-  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: [sqliteEventsTable, sqliteMarks] }));
+  outbox = new SqliteOutbox(openSqlite({ file: ':memory:', migrations: sqliteOutboxTables }));
   relays = [];
   ids = [];
 });

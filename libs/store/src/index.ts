@@ -29,6 +29,7 @@ export { timeKey } from './documents/time-key.ts';
 export {
   type Copies,
   type EventRange,
+  type EventSearch,
   eventKey,
   type Outbox,
   type Past,

@@ -1,3 +1,3 @@
 // Internals of the store that test suites of other packages need.
 export { openMongo } from './drivers/mongo.ts';
-export { SqliteOutbox, sqliteEventsTable, sqliteMarks } from './outbox/sqlite-outbox.ts';
+export { SqliteOutbox, sqliteOutboxTables } from './outbox/sqlite-outbox.ts';

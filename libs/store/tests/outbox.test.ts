@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import { eventKey, type Outbox } from '@kith/store';
 import { availableEngines, createStore, type EngineKind } from '@kith/testing';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openMongo } from '../src/drivers/mongo.ts';
-import { openSqlite } from '../src/drivers/sqlite.ts';
+import { openSqlite, transaction } from '../src/drivers/sqlite.ts';
+import { eventText } from '../src/outbox/event-text.ts';
 import {
   eventsIndexes,
   MongoOutbox,
@@ -12,12 +14,16 @@ import {
   outboxFields,
   outboxIndex,
 } from '../src/outbox/mongo-outbox.ts';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../src/outbox/sqlite-outbox.ts';
+import { SqliteOutbox, sqliteOutboxTables } from '../src/outbox/sqlite-outbox.ts';
+
+const hour = 3600 * 1000;
 
 interface World extends AsyncDisposable {
   outbox: Outbox;
   /** Stores an event as a change does. */
   store(event: EventEnvelope): Promise<void>;
+  /** Stores many events that are published already. */
+  storePublished(events: readonly EventEnvelope[]): Promise<void>;
   /** The stored marks of published batches, as text. */
   marks(): Promise<string>;
 }
@@ -26,12 +32,18 @@ async function openWorld(engine: EngineKind): Promise<World> {
   await using undo = new AsyncDisposableStack();
   const { config } = undo.use(await createStore(engine));
   if (config.kind === 'sqlite') {
-    const db = undo.use(openSqlite({ file: config.file, migrations: [sqliteEventsTable, sqliteMarks] }));
+    const db = undo.use(openSqlite({ file: config.file, migrations: sqliteOutboxTables }));
     const outbox = new SqliteOutbox(db);
     const kept = undo.move();
     return {
       outbox,
       store: async (event) => outbox.add(event),
+      async storePublished(events) {
+        transaction(db, () => {
+          for (const event of events) outbox.add(event);
+        });
+        await outbox.markPublished(events.map(eventKey));
+      },
       marks: async () => JSON.stringify(db.prepare('SELECT * FROM marks').all()),
       [Symbol.asyncDispose]: () => kept.disposeAsync(),
     };
@@ -49,6 +61,11 @@ async function openWorld(engine: EngineKind): Promise<World> {
       await db
         .collection<{ _id: string }>('things')
         .insertOne({ _id: randomUUID(), ...outboxFields([event]) });
+    },
+    async storePublished(events) {
+      const [at, expireAt] = [new Date(), new Date(Date.now() + 7 * 24 * hour)];
+      const rows = events.map((event) => ({ _id: eventKey(event), event: eventText(event), at, expireAt }));
+      await db.collection<(typeof rows)[number]>('events').insertMany(rows);
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -92,6 +109,60 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await keys(undefined, 1)).toEqual([eventKey(a)]);
     expect(await keys('"of":"x.y"')).toEqual([eventKey(a)]);
     expect((await outbox.published(range, 1))[0]?.event).toEqual(a);
+  });
+
+  test('searches many events, and other work runs meanwhile', async () => {
+    const many = 4_500;
+    const all = Array.from({ length: many }, (_, at) => event(`${at + many}`, { even: at % 2 === 0 }));
+    all[0]!.data = all[many - 1]!.data = { of: 'x.y' };
+    await world.storePublished(all);
+    let turns = 0;
+    let isDone = false;
+    const counting = (async () => {
+      for (; !isDone; turns++) await nextTurn();
+    })();
+    expect(await keys('"of":"x.y"')).toEqual([all[0]!, all[many - 1]!].map(eventKey));
+    isDone = true;
+    await counting;
+    expect(turns).toBeGreaterThan(2);
+    expect(await keys('"of":"x.y"', 1)).toEqual([eventKey(all[0]!)]);
+    const even = await keys('"even":true', many);
+    expect(even).toEqual(all.filter(({ data }) => (data as { even?: boolean }).even).map(eventKey));
+  });
+
+  test('a repeated search finds the events that were published since the last one, and other work runs meanwhile', async () => {
+    const { outbox, store, storePublished } = world;
+    const start = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: start });
+    onTestFinished(() => void vi.useRealTimers());
+    const many = 1_500;
+    const made = (name: string) => Array.from({ length: many }, (_, at) => event(`${name}${at + many}`));
+    const [early, waiting, between, late] = [made('early'), event('waiting'), made('b'), made('c')];
+    await storePublished(early);
+    vi.setSystemTime(start + 1);
+    await store(waiting);
+    await outbox.unpublished(1);
+    vi.setSystemTime(start + 2 * hour);
+    const since = await outbox.horizon();
+    vi.setSystemTime(start + 3 * hour);
+    await storePublished(between);
+    vi.setSystemTime(start + 4 * hour);
+    await storePublished([...late, { ...event('elsewhere'), projectId: randomUUID() }]);
+    await outbox.markPublished([eventKey(waiting)]);
+    const newOnes = [...between, ...late, waiting].map(eventKey).toSorted();
+    const found = async (limit: number, from = range.from) =>
+      (await outbox.published({ ...range, from, since }, limit)).map(({ key }) => key);
+    let turns = 0;
+    let isDone = false;
+    const counting = (async () => {
+      for (; !isDone; turns++) await nextTurn();
+    })();
+    expect(await found(3 * many)).toEqual(newOnes);
+    isDone = true;
+    await counting;
+    expect(turns).toBeGreaterThan(2);
+    expect(await found(2, newOnes[0])).toEqual(newOnes.slice(1, 3));
+    expect(await outbox.published({ ...range, telling: 'no such text', since }, 9)).toEqual([]);
   });
 
   test('returns the time at which an event was stored, even if the event itself has a time in the future', async () => {

@@ -1,5 +1,5 @@
 import { type Collection, collectionDeleted, type EventEnvelope, userDeleted } from '@kith/contracts';
-import { auditEventsOf, eraseEvents, hasComeBack, subscription } from '@kith/service';
+import { auditEventsOf, eraseEvents, hasComeBack, searchLate, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
@@ -41,20 +41,21 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   await store.forgetEnded(owner);
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // This range is large: it holds all events that the project's collections published in a week. It is read only after an
-  // account has ended.
+  // This range is large: it holds all events that the project's collections published in a week.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,
     telling: `"userId":"${userId}"`,
   };
   await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
-  await eraseEvents({ bus, outbox: store.outbox }, range, {
-    // Leaves out events of other users' collections. They are found too if the metadata of an entity contains the text of
-    // `telling`.
-    only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
-    withdraw: (event) => !isEndOfAll(event),
-  });
+  await searchLate(store.outbox, range, (search) =>
+    eraseEvents({ bus, outbox: store.outbox }, search, {
+      // Leaves out events of other users' collections. They are found too if the metadata of an entity contains the text of
+      // `telling`.
+      only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
+      withdraw: (event) => !isEndOfAll(event),
+    }),
+  );
 }
 
 /**

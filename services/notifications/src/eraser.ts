@@ -7,9 +7,11 @@ import {
   eraseEvents,
   nextLook,
   Sweeper,
+  searchLate,
   withdrawEvents,
   withdrawLetters,
 } from '@kith/service';
+import type { EventSearch } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import type { Owner } from './feed.ts';
@@ -65,7 +67,9 @@ export function eraseDue(
 async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean): Promise<boolean> {
   const { erasure } = app.store;
   await blankSnapshots(app, user, isStopped);
-  await blankEvents(app, user, isStopped);
+  await searchLate(app.store.outbox, eventsTelling(user), (search) =>
+    blankEvents(app, user, search, isStopped),
+  );
   if (isStopped()) return false;
   const parts = { bus: app.bus, outbox: app.store.outbox };
   await eraseEvents(parts, eventsOf(user));
@@ -114,10 +118,12 @@ async function blankSnapshots(app: AppContext, user: Owner, isStopped: () => boo
  * without the data, so that there is no gap in the sequence of any feed. Events of an application's notifications stay as they
  * are, even if their `metadata` contains the id of the user.
  */
-async function blankEvents({ bus, store }: AppContext, user: Owner, isStopped: () => boolean): Promise<void> {
-  // This reads many events: all that the project's feeds have published within a week. This is acceptable, because it is done
-  // only after an account has ended.
-  const range = eventsTelling(user);
+async function blankEvents(
+  { bus, store }: AppContext,
+  user: Owner,
+  range: EventSearch,
+  isStopped: () => boolean,
+): Promise<void> {
   for (let from = range.from; !isStopped(); ) {
     const found = await store.outbox.published({ ...range, from }, batch);
     const told = found.flatMap((one) => {

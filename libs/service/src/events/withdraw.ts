@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Bus, OutgoingEvent, Withdrawal } from '@kith/bus';
 import { type EventEnvelope, eventSubject } from '@kith/contracts';
-import { type EventRange, eventKey, type Outbox, type PublishedEvent } from '@kith/store';
+import { type EventRange, type EventSearch, eventKey, type Outbox, type PublishedEvent } from '@kith/store';
 
 const batch = 100;
 /** How many dead letters are read at the same time. */
@@ -24,7 +24,7 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },
-  range: EventRange,
+  range: EventSearch,
   { keep, only = () => true, withdraw = () => true }: { keep?: string; only?: Test; withdraw?: Test } = {},
 ): Promise<void> {
   const { bus, outbox } = parts;

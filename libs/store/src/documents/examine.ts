@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { sqliteEventsTable, sqliteMarks } from '../outbox/sqlite-outbox.ts';
+import { sqliteOutboxTables } from '../outbox/sqlite-outbox.ts';
 import type { Declared } from './collection.ts';
 import type { Examined } from './examined.ts';
 import { SqliteCounters, SqliteTable } from './sqlite-table.ts';
@@ -16,8 +16,7 @@ export async function examineDocuments(config: StoreConfig, declared: Declared):
 function examineFile(file: string, { collections, counters = [] }: Declared): Examined {
   using db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   const statements = [
-    sqliteEventsTable,
-    sqliteMarks,
+    ...sqliteOutboxTables,
     ...collections.flatMap((one) => SqliteTable.statementsOf(one)),
     ...counters.flatMap((one) => SqliteCounters.statementsOf(one)),
   ];

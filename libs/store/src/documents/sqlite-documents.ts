@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../drivers/sqlite.ts';
-import { SqliteOutbox, sqliteEventsTable, sqliteMarks } from '../outbox/sqlite-outbox.ts';
+import { SqliteOutbox, sqliteOutboxParts } from '../outbox/sqlite-outbox.ts';
 import { CarriedEvent } from './carried-event.ts';
 import {
   type AnyCollection,
@@ -49,7 +49,7 @@ const bulk = 100;
 export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents {
   const { file, collections, counters = [], synchronous } = options;
   const tables = [
-    { name: 'events', layout: '', statements: [sqliteEventsTable, sqliteMarks] },
+    ...sqliteOutboxParts,
     ...collections.map((one) => ({
       ...{ name: one.name, layout: layoutOf(one), statements: SqliteTable.statementsOf(one) },
     })),

@@ -1,3 +1,4 @@
+import { clocksMs } from '@kith/base';
 import type { EventEnvelope } from '@kith/contracts';
 import type { Collection, Db, Filter, IndexDescription } from 'mongodb';
 import { despiteDeadlocks, insertAbsent } from '../drivers/failed-writes.ts';
@@ -6,12 +7,15 @@ import {
   besideKey,
   type Copies,
   type EventRange,
+  type EventSearch,
   eventKey,
   type Facts,
+  firstByKey,
   type Outbox,
   type Past,
   type PublishedEvent,
   type StoredEvent,
+  searchInSteps,
 } from './outbox.ts';
 
 /** Fields of an aggregate's document that hold its events. So one write of the document stores a change and its events. */
@@ -39,6 +43,8 @@ interface EventDocument {
 const outboxLimit = 16;
 /** If a read takes longer than this, in ms, its process may have been paused, and the read is repeated. */
 const slowMs = 1_000;
+/** How many events one command of a search reads. No command may take as long as the driver waits for an answer. */
+const stepLength = 2_000;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
@@ -140,16 +146,38 @@ export class MongoOutbox implements Outbox {
     );
   }
 
-  async published(range: EventRange, limit: number): Promise<PublishedEvent[]> {
-    const filter = { ...eventsIn(range), unpublished: { $exists: false } as const };
-    const rows = await this.#events.find(filter, { sort: { _id: 1 }, limit }).toArray();
-    return rows.map((row) => {
-      const { first, last } = row;
-      return {
-        ...storedOf(row),
-        span: first === undefined || last === undefined ? undefined : { first, last },
-      };
+  async published({ since, ...range }: EventSearch, limit: number): Promise<PublishedEvent[]> {
+    if (since === undefined) return (await this.#publishedIn(range, limit)).map(publishedOf);
+    return firstByKey((await this.#publishedSince(since, range)).map(publishedOf), limit);
+  }
+
+  async #publishedIn(range: EventRange, limit: number): Promise<EventDocument[]> {
+    return searchInSteps(range.from, limit, async (from, most) => {
+      const keys = { $gt: from, $lt: range.to };
+      // Looks for the end of the step first. So no event is passed over if events are removed before the step is read.
+      const one = { projection: { _id: 1 }, sort: { _id: 1 }, skip: stepLength - 1 } as const;
+      const end = range.telling === undefined ? null : await this.#events.findOne({ _id: keys }, one);
+      const _id = end ? { $gt: from, $lte: end._id } : keys;
+      const filter = { ...eventsIn(range), _id, unpublished: { $exists: false } as const };
+      const found = await this.#events.find(filter, { sort: { _id: 1 }, limit: most }).toArray();
+      return { found, next: end?._id };
     });
+  }
+
+  /** Finds events by the time at which they expire, because this time follows from the time at which they were published. */
+  async #publishedSince(since: number, range: EventRange): Promise<EventDocument[]> {
+    const end = { projection: { expireAt: 1 }, sort: { expireAt: 1 }, skip: stepLength - 1 } as const;
+    return searchInSteps(new Date(since + keepMs), Number.POSITIVE_INFINITY, async (from) => {
+      const last = (await this.#events.findOne({ expireAt: { $gte: from } }, end))?.expireAt;
+      // Events that were published in the same ms belong to the same step.
+      const next = last && new Date(last.getTime() + 1);
+      const filter = { ...eventsIn(range), expireAt: { $gte: from, ...(next && { $lt: next }) } };
+      return { found: await this.#events.find(filter).toArray(), next };
+    });
+  }
+
+  async horizon(): Promise<number> {
+    return Date.now() - clocksMs;
   }
 
   async holds(range: EventRange, { unpublished }: { unpublished?: true } = {}): Promise<boolean> {
@@ -321,6 +349,14 @@ function eventsIn(range: EventRange): Filter<EventDocument> {
 function entriesIn({ from, to, telling }: EventRange) {
   const text = telling?.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   return { key: { $gt: from, $lt: to }, ...(text && { event: { $regex: text } }) };
+}
+
+function publishedOf(row: EventDocument): PublishedEvent {
+  const { first, last } = row;
+  return {
+    ...storedOf(row),
+    span: first === undefined || last === undefined ? undefined : { first, last },
+  };
 }
 
 function storedOf({ _id, event, at, conflict }: EventDocument): StoredEvent {

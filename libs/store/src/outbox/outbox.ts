@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import type { Progress, Span } from './progress.ts';
 
@@ -42,6 +43,14 @@ export interface EventRange {
   telling?: string;
 }
 
+/**
+ * The published events to look for. With `since`, which comes from `Outbox.horizon`, only events that may have been published
+ * after this horizon was asked for.
+ */
+export interface EventSearch extends EventRange {
+  since?: number | undefined;
+}
+
 /** The events that a store keeps. Each event is stored in the same write as the change that it reports (docs/adr/0004). */
 export interface Outbox {
   /** Notes on the progress of the service's consumers. Present only if the service's database keeps such notes. */
@@ -53,8 +62,16 @@ export interface Outbox {
    * include the new one.
    */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
-  /** At most `limit` published events of a range, in the order of their keys. */
-  published(range: EventRange, limit: number): Promise<PublishedEvent[]>;
+  /**
+   * At most `limit` published events of a range, in the order of their keys. The range may hold any number of events: it is read
+   * in short steps, and other work runs in between.
+   */
+  published(search: EventSearch, limit: number): Promise<PublishedEvent[]>;
+  /**
+   * A time, Unix ms, for `EventSearch.since`: a search with it finds all events that are published after this call. Clocks may
+   * differ by `clocksMs`, so such a search also finds events that were published up to this time before.
+   */
+  horizon(): Promise<number>;
   /** Whether a range holds an event. With `unpublished`, whether it holds an event that is not published yet. */
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
   /** Replaces the content of a published event. The event's new copy is at `position`. */
@@ -125,4 +142,30 @@ export function eventKey(event: EventEnvelope): string {
 /** The key of an event whose usual key (`eventKey`) is taken by another event. This key also contains the event's id. */
 export function besideKey(event: EventEnvelope): string {
   return `${eventKey(event)}|${event.id}`;
+}
+
+/** What one step of a search has found, and where the next step begins. `next` is absent after the last step. */
+export interface Step<T, From> {
+  found: readonly T[];
+  next?: From | undefined;
+}
+
+/** Searches step by step until `limit` results are found or nothing is left to read. Other work runs between two steps. */
+export async function searchInSteps<T, From>(
+  from: From,
+  limit: number,
+  step: (from: From, limit: number) => Step<T, From> | Promise<Step<T, From>>,
+): Promise<T[]> {
+  const all: T[] = [];
+  for (let at = from; ; await nextTurn()) {
+    const { found, next } = await step(at, limit - all.length);
+    all.push(...found);
+    if (next === undefined || all.length >= limit) return all;
+    at = next;
+  }
+}
+
+/** The first `limit` events in the order of their keys. */
+export function firstByKey(events: readonly PublishedEvent[], limit: number): PublishedEvent[] {
+  return events.toSorted((one, other) => (one.key < other.key ? -1 : 1)).slice(0, limit);
 }

@@ -1,4 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { clocksMs } from '@kith/base';
 import type { EventEnvelope } from '@kith/contracts';
 import { lightTransaction, transaction } from '../drivers/sqlite.ts';
 import { eventText, readEventText } from './event-text.ts';
@@ -6,31 +8,41 @@ import {
   besideKey,
   type Copies,
   type EventRange,
+  type EventSearch,
   eventKey,
   type Facts,
+  firstByKey,
   type Outbox,
   type Past,
   type PublishedEvent,
   type StoredEvent,
+  searchInSteps,
 } from './outbox.ts';
 import { SqliteProgress } from './sqlite-progress.ts';
 
-/** The table of a service's events. */
-export const sqliteEventsTable = `
+const eventsTable = `
   CREATE TABLE events (
     key TEXT PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, published INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX events_unpublished ON events (at) WHERE published = 0;`;
-/**
- * The tables for the positions of published batches, and for a store's facts about itself. They are made with the table of
- * events.
- */
-export const sqliteMarks = `
+/** The tables for the positions of published batches, and for a store's facts about itself. */
+const marksTables = `
   CREATE TABLE marks (position INTEGER PRIMARY KEY, id TEXT NOT NULL, keys TEXT NOT NULL, at INTEGER NOT NULL);
   CREATE INDEX marks_at ON marks (at);
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
+const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
+
+/** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
+export const sqliteOutboxParts = [
+  { name: 'events', layout: '', statements: [eventsTable, marksTables] },
+  { name: 'events by time', layout: '', statements: [publishedIndex] },
+] as const;
+/** The statements that make the tables of an outbox, in the order in which they must run. */
+export const sqliteOutboxTables: readonly string[] = sqliteOutboxParts.flatMap((part) => part.statements);
 const keepMs = 7 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
+/** How many rows one statement reads or removes. This takes a few ms, and no request is served meanwhile. */
+const stepLength = 1_000;
 
 /**
  * The outbox on SQLite. Each event is a row that is written in the transaction of its change and kept for 7 days. This outbox
@@ -43,6 +55,10 @@ export class SqliteOutbox implements Outbox {
   readonly #select: StatementSync;
   readonly #mark: StatementSync;
   readonly #published: StatementSync;
+  readonly #stepEnd: StatementSync;
+  readonly #recent: StatementSync;
+  readonly #recentStepEnd: StatementSync;
+  readonly #oldest: StatementSync;
   readonly #holds: StatementSync;
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
@@ -51,6 +67,8 @@ export class SqliteOutbox implements Outbox {
   readonly #unmark: StatementSync;
   readonly #forgetMarks: StatementSync;
   readonly #leaveOut: StatementSync;
+  readonly #expireEvents: StatementSync;
+  readonly #expireMarks: StatementSync;
   #expiredAt = 0;
 
   constructor(db: DatabaseSync) {
@@ -63,9 +81,22 @@ export class SqliteOutbox implements Outbox {
     );
     this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
     this.#published = db.prepare(
-      `SELECT key, event, at FROM events
-         WHERE key > ? AND key < ? AND published = 1 AND instr(event, ?) > 0 ORDER BY key LIMIT ?`,
+      `SELECT key, event, at FROM
+         (SELECT * FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT ${stepLength})
+         WHERE published = 1 AND instr(event, ?) > 0 LIMIT ?`,
     );
+    this.#stepEnd = db.prepare(
+      `SELECT key FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT 1 OFFSET ${stepLength - 1}`,
+    );
+    this.#recent = db.prepare(
+      `SELECT key, event, at FROM events INDEXED BY events_published
+         WHERE published = 1 AND at >= ? AND at < ? AND key > ? AND key < ? AND instr(event, ?) > 0`,
+    );
+    this.#recentStepEnd = db.prepare(
+      `SELECT at + 1 AS next FROM events INDEXED BY events_published
+         WHERE published = 1 AND at >= ? ORDER BY at LIMIT 1 OFFSET ${stepLength - 1}`,
+    );
+    this.#oldest = db.prepare('SELECT min(at) AS at FROM events WHERE published = 0');
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
     );
@@ -89,7 +120,14 @@ export class SqliteOutbox implements Outbox {
         WHERE EXISTS (SELECT 1 FROM json_each(marks.keys) WHERE value IN gone)`,
     );
     this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
-    this.#expire();
+    this.#expireEvents = db.prepare(
+      `DELETE FROM events WHERE key IN (SELECT key FROM events INDEXED BY events_published
+         WHERE published = 1 AND at < ? LIMIT ${stepLength})`,
+    );
+    this.#expireMarks = db.prepare(
+      `DELETE FROM marks WHERE position IN (SELECT position FROM marks WHERE at < ? LIMIT ${stepLength})`,
+    );
+    void this.#expire();
   }
 
   /** Stores an event; call it inside the transaction of the change. */
@@ -107,11 +145,36 @@ export class SqliteOutbox implements Outbox {
       if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
       for (const key of keys) this.#mark.run(key);
     });
-    if (Date.now() - this.#expiredAt > expireEveryMs) this.#expire();
+    if (Date.now() - this.#expiredAt > expireEveryMs) void this.#expire();
   }
 
-  async published({ from, to, telling = '' }: EventRange, limit: number): Promise<PublishedEvent[]> {
-    return this.#published.all(from, to, telling, limit).map(storedOf);
+  async published({ from, to, telling = '', since }: EventSearch, limit: number): Promise<PublishedEvent[]> {
+    if (since !== undefined) return this.#publishedSince(since, { from, to, telling }, limit);
+    return searchInSteps(from, limit, (after, most) => {
+      const found = this.#published.all(after, to, telling, most).map(storedOf);
+      const next = found.length < most ? this.#stepEnd.get(after, to)?.key : undefined;
+      return { found, next: next as string | undefined };
+    });
+  }
+
+  async horizon(): Promise<number> {
+    // A search finds events by the time at which they were stored. Events that wait to be published were stored before now.
+    const oldest = (this.#oldest.get()?.at ?? Number.POSITIVE_INFINITY) as number;
+    return Math.min(oldest, Date.now() - clocksMs);
+  }
+
+  async #publishedSince(
+    since: number,
+    { from, to, telling }: Required<EventRange>,
+    limit: number,
+  ): Promise<PublishedEvent[]> {
+    const found = await searchInSteps(since, Number.POSITIVE_INFINITY, (at) => {
+      // Events that were stored in the same ms belong to the same step.
+      const next = this.#recentStepEnd.get(at)?.next as number | undefined;
+      const rows = this.#recent.all(at, next ?? Number.MAX_SAFE_INTEGER, from, to, telling);
+      return { found: rows.map(storedOf), next };
+    });
+    return firstByKey(found, limit);
   }
 
   async holds(
@@ -168,10 +231,18 @@ export class SqliteOutbox implements Outbox {
     put.run(name, JSON.stringify(value));
   }
 
-  #expire(): void {
+  /** Removes old events and marks, in steps. If this fails, it is tried again when the next events are published. */
+  async #expire(): Promise<void> {
     this.#expiredAt = Date.now();
-    this.#db.prepare('DELETE FROM events WHERE published = 1 AND at < ?').run(this.#expiredAt - keepMs);
-    this.#db.prepare('DELETE FROM marks WHERE at < ?').run(this.#expiredAt - keepMs);
+    const before = this.#expiredAt - keepMs;
+    try {
+      for (const remove of [this.#expireEvents, this.#expireMarks]) {
+        const step = () => lightTransaction(this.#db, () => remove.run(before).changes);
+        while (this.#db.isOpen && step() === stepLength) await nextTurn();
+      }
+    } catch {
+      this.#expiredAt = 0;
+    }
   }
 }
 

@@ -11,7 +11,7 @@ export class SqliteProgress implements Progress {
   readonly #read: StatementSync;
   readonly #note: StatementSync;
 
-  /** @param db A database with the table `facts` (`sqliteMarks`). */
+  /** @param db A database with the table `facts` (`sqliteOutboxTables`). */
   constructor(db: DatabaseSync) {
     this.#db = db;
     this.#read = db.prepare('SELECT value FROM facts WHERE name = ?');

@@ -1,0 +1,30 @@
+import type { EventRange, EventSearch, Outbox } from '@kith/store';
+
+/** How long the start of a search is remembered, in ms. No service looks for the late events of a user for longer than this. */
+const rememberMs = 6 * 60 * 60_000;
+
+/** For each outbox, the horizons of the searches that have succeeded, by their ranges. The newest comes last. */
+const horizons = new WeakMap<Outbox, Map<string, number>>();
+
+/**
+ * Runs a search for published events of a user that is repeated because events may arrive late. Only the first search of a
+ * process goes through all events of the range. A later search goes through those that were published since the search before
+ * it. If a search fails, it is repeated as it was.
+ */
+export async function searchLate(
+  outbox: Outbox,
+  range: EventRange,
+  search: (search: EventSearch) => Promise<void>,
+): Promise<void> {
+  const known = horizons.get(outbox) ?? new Map<string, number>();
+  horizons.set(outbox, known);
+  const name = JSON.stringify(range);
+  const horizon = await outbox.horizon();
+  await search({ ...range, since: known.get(name) });
+  known.delete(name);
+  known.set(name, horizon);
+  for (const [old, at] of known) {
+    if (at > Date.now() - rememberMs) break;
+    known.delete(old);
+  }
+}

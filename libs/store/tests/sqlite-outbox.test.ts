@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EventEnvelope } from '@kith/contracts';
+import { eventKey } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
+import { createStore, waitFor } from '@kith/testing';
+import { afterEach, expect, test, vi } from 'vitest';
+import { openSqlite, transaction } from '../src/drivers/sqlite.ts';
+import { SqliteOutbox, sqliteOutboxTables } from '../src/outbox/sqlite-outbox.ts';
+
+const day = 24 * 3600 * 1000;
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const event = (id: string): EventEnvelope => ({
+  ...{ id: randomUUID(), type: 'thing.made', version: 1, projectId: randomUUID(), data: {} },
+  ...{ occurredAt: new Date().toISOString(), actorId: null, aggregate: { type: 'thing', id, seq: 1 } },
+});
+
+test('events are removed a week after they were stored, and other work runs meanwhile', async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 });
+  using db = openSqlite({ file: ':memory:', migrations: sqliteOutboxTables });
+  const outbox = new SqliteOutbox(db);
+  const add = (events: readonly EventEnvelope[]) =>
+    transaction(db, () => {
+      for (const one of events) outbox.add(one);
+    });
+  const old = Array.from({ length: 4_500 }, (_, at) => event(`${at}`));
+  const [waiting, last] = [event('waiting'), event('last')];
+  add([...old, waiting]);
+  await outbox.markPublished(old.map(eventKey), { first: 1, last: 1, id: old[0]!.id });
+  vi.setSystemTime(8 * day);
+  add([last]);
+  await outbox.markPublished([eventKey(last)], { first: 2, last: 2, id: last.id });
+  const keys = () => db.prepare('SELECT key FROM events').all();
+  let turns = 0;
+  for (; keys().length > 2; turns++) await nextTurn();
+  expect(turns).toBeGreaterThan(2);
+  expect(keys().map(({ key }) => key)).toEqual([waiting, last].map(eventKey).toSorted());
+  await waitFor(() => db.prepare('SELECT position FROM marks').all().length === 1);
+  expect(await outbox.newest(0, 2)).toBeUndefined();
+});
+
+test('a file that lacks what was added to the tables later gets it when it is opened', async () => {
+  await using place = await createStore('embedded');
+  if (place.config.kind !== 'sqlite') throw new Error('This is about SQLite.');
+  await (await openDocuments(place.config, { collections: [] })).close();
+  using db = new DatabaseSync(place.config.file);
+  db.exec("DROP INDEX events_published; DELETE FROM layout WHERE name <> 'events'");
+  await (await openDocuments(place.config, { collections: [] })).close();
+  expect(db.prepare("SELECT 1 AS one FROM sqlite_master WHERE name = 'events_published'").get()).toEqual({
+    one: 1,
+  });
+});
