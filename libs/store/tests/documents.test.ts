@@ -336,6 +336,47 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     });
   });
 
+  describe('fields that only a newer version knows', () => {
+    const schema = z.object({ text: z.string(), note: z.string().optional() });
+    const older = collection({ name: 'notes', kind: 'target', version: 1, schema });
+    const newer = collection({ ...older, schema: schema.extend({ colour: z.string() }) });
+    let some: Documents;
+    beforeEach(async () => {
+      await documents.close();
+      const ahead = await openDocuments(place.config, { ...declared, collections: [newer] });
+      const set = { text: 'Old', note: 'Soon', colour: 'red' };
+      await ahead.change(['one', 'two'].map((id) => ({ in: newer, target: id, set })));
+      await ahead.close();
+      some = await openDocuments(place.config, { ...declared, collections: [older] });
+    });
+    afterEach(() => some.close());
+    const read = async (id: string) => {
+      const stored = (await some.get(older, [id])).get(id);
+      if (!stored) throw new Error(`${id} is not there.`);
+      return stored;
+    };
+
+    it('stay when an older version changes the document', async () => {
+      const targets = [await read('one'), await read('two')];
+      const changes = targets.map((target) => ({ in: older, target, set: { text: 'New' } }));
+      expect(await some.change(changes)).toEqual(['made', 'made']);
+      expect((await read('one')).doc).toEqual({ text: 'New', colour: 'red' });
+      const spread = { ...(await read('two')).doc, note: 'Late' };
+      await some.change([{ in: older, target: await read('two'), set: spread }]);
+      expect((await read('two')).doc).toEqual({ text: 'New', note: 'Late', colour: 'red' });
+    });
+
+    it('do not survive a change that erases, nor a deletion', async () => {
+      const emptied = { ...(await read('one')).doc, text: '' };
+      await some.change([{ in: older, target: await read('one'), set: emptied, erases: true }]);
+      expect((await read('one')).doc).toEqual({ text: '', note: 'Soon' });
+      await some.change([{ in: older, target: await read('two'), set: null }]);
+      const again = { text: 'Again', colour: 'blue' };
+      await some.change([{ in: older, target: 'two', set: again }]);
+      expect((await read('two')).doc).toEqual({ text: 'Again' });
+    });
+  });
+
   it('new documents without rows or counters are made together, but independently', async () => {
     await add('there', { label: 'Taken' });
     const made = (id: string, label = '') => ({ in: boxes, target: id, set: box({ label }) });
