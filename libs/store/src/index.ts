@@ -9,6 +9,7 @@ export {
   type Counters,
   collection,
   counters,
+  type DocumentSchema,
   type Index,
   type Kind,
 } from './documents/collection.ts';

@@ -316,16 +316,17 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       await using own = await createStore(engine);
       const before = await openDocuments(own.config, { collections: [older] });
       await before.change([{ in: older, target: 'n', set: { title: 'Old' } }]);
-      await before.close();
       const after = await openDocuments(own.config, { collections: [newer] });
       const read = (await after.get(newer, ['n'])).get('n');
       expect(read?.doc).toEqual({ name: 'Old' });
       if (read) await after.change([{ in: newer, target: read, set: { name: 'New' } }]);
       expect((await after.get(newer, ['n'])).get('n')?.doc).toEqual({ name: 'New' });
       await after.close();
-      const behind = await openDocuments(own.config, { collections: [older] });
-      await expect(behind.get(older, ['n'])).rejects.toThrow(/newer version/);
-      await behind.close();
+      await expect(before.get(older, ['n'])).rejects.toThrow(/newer version/);
+      await before.close();
+      const behind = openDocuments(own.config, { collections: [older] });
+      await expect(behind).rejects.toThrow(StartError);
+      await expect(behind).rejects.toThrow(/was written by a newer version of Kith \(notes shape 2\)/);
       const other = { ...newer, indexes: { name: { key: ({ name }: { name: string }) => name } } };
       await expect(openDocuments(own.config, { collections: [other] })).rejects.toThrow(
         /notes has a layout that this version cannot read/,
@@ -333,6 +334,47 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       const more = await openDocuments(own.config, { collections: [newer, things] });
       expect((await more.get(newer, ['n'])).size).toBe(1);
       await more.close();
+    });
+  });
+
+  describe('fields that only a newer version knows', () => {
+    const schema = z.object({ text: z.string(), note: z.string().optional() });
+    const older = collection({ name: 'notes', kind: 'target', version: 1, schema });
+    const newer = collection({ ...older, schema: schema.extend({ colour: z.string() }) });
+    let some: Documents;
+    beforeEach(async () => {
+      await documents.close();
+      const ahead = await openDocuments(place.config, { ...declared, collections: [newer] });
+      const set = { text: 'Old', note: 'Soon', colour: 'red' };
+      await ahead.change(['one', 'two'].map((id) => ({ in: newer, target: id, set })));
+      await ahead.close();
+      some = await openDocuments(place.config, { ...declared, collections: [older] });
+    });
+    afterEach(() => some.close());
+    const read = async (id: string) => {
+      const stored = (await some.get(older, [id])).get(id);
+      if (!stored) throw new Error(`${id} is not there.`);
+      return stored;
+    };
+
+    it('stay when an older version changes the document', async () => {
+      const targets = [await read('one'), await read('two')];
+      const changes = targets.map((target) => ({ in: older, target, set: { text: 'New' } }));
+      expect(await some.change(changes)).toEqual(['made', 'made']);
+      expect((await read('one')).doc).toEqual({ text: 'New', colour: 'red' });
+      const spread = { ...(await read('two')).doc, note: 'Late' };
+      await some.change([{ in: older, target: await read('two'), set: spread }]);
+      expect((await read('two')).doc).toEqual({ text: 'New', note: 'Late', colour: 'red' });
+    });
+
+    it('do not survive a change that erases, nor a deletion', async () => {
+      const emptied = { ...(await read('one')).doc, text: '' };
+      await some.change([{ in: older, target: await read('one'), set: emptied, erases: true }]);
+      expect((await read('one')).doc).toEqual({ text: '', note: 'Soon' });
+      await some.change([{ in: older, target: await read('two'), set: null }]);
+      const again = { text: 'Again', colour: 'blue' };
+      await some.change([{ in: older, target: 'two', set: again }]);
+      expect((await read('two')).doc).toEqual({ text: 'Again' });
     });
   });
 
@@ -580,6 +622,29 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
 });
 
 describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {
+  it('a start that is refused creates nothing', async () => {
+    await using place = await createStore('containers');
+    if (place.config.kind !== 'mongo') throw new TypeError('The store is on MongoDB.');
+    const newer = { ...things, version: 2, upgrade: (old: unknown) => old };
+    await (await openDocuments(place.config, { collections: [newer] })).close();
+    const key = ({ at }: { at: number }) => `${at}`;
+    const indexed = { ...newer, indexes: { at: { key } } };
+    await using client = new MongoClient(place.config.url);
+    const db = client.db(place.config.database);
+    const stored = async () => ({
+      layouts: await db.collection('layout').find().sort({ _id: 1 }).toArray(),
+      things: (await db.collection('things').indexes()).map(({ name }) => name),
+      collections: (await db.collections()).map(({ collectionName }) => collectionName).sort(),
+    });
+    const before = await stored();
+    for (const refused of [indexed, things]) {
+      await expect(openDocuments(place.config, { collections: [boxes, refused] })).rejects.toThrow(
+        StartError,
+      );
+      expect(await stored()).toEqual(before);
+    }
+  });
+
   it('documents that are read by id in one turn of the event loop need only one query', async () => {
     await using place = await createStore('containers');
     await using watched = await watchReads(place.config);

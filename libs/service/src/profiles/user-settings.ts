@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { untilMade } from '@kith/base';
-import { type Collection, collection, type Documents } from '@kith/store';
-import type { z } from 'zod';
+import { type Collection, collection, type DocumentSchema, type Documents } from '@kith/store';
 
 interface UserKey {
   projectId: string;
@@ -12,7 +11,7 @@ interface UserKey {
  * Declares the collection in which a service keeps the settings of its users, by `<project>|<user>`. A user who has set nothing
  * has no document.
  */
-export function userSettingsCollection<Settings>(schema: z.ZodType<Settings>): Collection<Settings> {
+export function userSettingsCollection<Settings>(schema: DocumentSchema<Settings>): Collection<Settings> {
   return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });
 }
 

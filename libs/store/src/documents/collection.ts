@@ -10,6 +10,9 @@ import type { z } from 'zod';
  */
 export type Kind = 'target' | 'row' | 'copy';
 
+/** The schema of an object: `shape` names its fields. */
+export type DocumentSchema<D> = z.ZodType<D> & { readonly shape: object };
+
 /** Returns a text by which the document can be found, or `null` to leave the document out of the index. */
 export type KeyOf<D> = (doc: D, id: string) => string | null;
 
@@ -28,8 +31,11 @@ export interface Collection<D> {
   /** Letters, digits and `_`; the first character is a lower-case letter. */
   name: string;
   kind: Kind;
-  /** The schema that every document is checked against when it is written. */
-  schema: z.ZodType<D>;
+  /**
+   * The schema that every document is checked against when it is written. New documents have only its fields. A change keeps
+   * the fields of the stored document that it does not know (`Change.erases`).
+   */
+  schema: DocumentSchema<D>;
   /** The version of the documents' shape, from 1. When older documents are read, `upgrade` brings them to this version. */
   version: number;
   upgrade?(old: unknown, from: number): unknown;

@@ -59,6 +59,11 @@ export interface Change<D> {
   target: Stored<D> | string;
   /** The new content of the target; `null` deletes it. */
   set: D | null;
+  /**
+   * If set, the target keeps only the fields of `set`. Otherwise, the target keeps its fields that the schema does not know,
+   * because a newer version has written them. Set it if the change deletes or erases what the document describes.
+   */
+  erases?: boolean;
   /** Keys of an index. For each key, the collection must already have a document with this key. */
   below?: { index: string; keys: readonly string[] };
   /** `put: null` removes the row. */
@@ -246,9 +251,16 @@ export function checkedChanges(changes: readonly AnyChange[]) {
   if (loud) throw new TypeError(`${loud.in.name} is silent, so its changes must not have events.`);
   return changes.map((one) => ({
     ...one,
-    set: checked(one.in, one.set),
+    set: one.set === null ? null : { ...checked(one.in, one.set), ...unknownFields(one) },
     rows: (one.rows ?? []).map((row) => ({ ...row, put: checked(row.in, row.put) })),
   }));
+}
+
+/** The fields that a change keeps, although its schema does not know them (docs/adr/0037). */
+function unknownFields({ in: of, target, erases = false }: AnyChange): Record<string, unknown> {
+  if (typeof target === 'string' || erases) return {};
+  const fields = Object.entries(target.doc as object);
+  return Object.fromEntries(fields.filter(([name]) => !Object.hasOwn(of.schema.shape, name)));
 }
 
 /** Groups pairs by key; the values of each key keep their order. */

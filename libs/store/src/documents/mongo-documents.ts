@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { StartError, Turns } from '@kith/base';
-import type { Db, Filter, Collection as MongoCollection } from 'mongodb';
+import { Turns } from '@kith/base';
+import type { Filter, Collection as MongoCollection } from 'mongodb';
 import { insertAbsent } from '../drivers/failed-writes.ts';
 import { type MongoConnection, openMongo } from '../drivers/mongo.ts';
 import { MongoOutbox } from '../outbox/mongo-outbox.ts';
@@ -8,7 +8,7 @@ import type { CounterFields, KeptReply, RowWrite, Change as SettledChange } from
 import type { Step } from '../settle/roll-forward.ts';
 import { ClaimLost, isCommitRefused, Settler } from '../settle/settler.ts';
 import { CarriedEvent } from './carried-event.ts';
-import { type AnyCollection, type Collection, type Counters, type Declared, layoutOf } from './collection.ts';
+import type { AnyCollection, Collection, Counters, Declared } from './collection.ts';
 import {
   type AnyChange,
   type Copy,
@@ -67,28 +67,10 @@ export async function openMongoDocuments(options: MongoDocumentsOptions): Promis
   const { url, database, collections, counters = [], onStep } = options;
   const connection = await openMongo({ url, database, schema: schemaOf(options) });
   try {
-    await noteLayout(connection.db, [...collections, ...counters]);
     return new MongoDocuments(connection, { collections, counters, onStep });
   } catch (error) {
     await connection.close();
     throw error;
-  }
-}
-
-/**
- * Stores the layouts of the declared collections and counters. Throws `StartError` if another layout is stored already, because
- * a different layout needs a migration.
- */
-async function noteLayout(db: Db, declared: readonly (AnyCollection | Counters)[]): Promise<void> {
-  const layout = db.collection<{ _id: string; made: string }>('layout');
-  const notes = declared.map((one) => ({ _id: one.name, made: layoutOf(one) }));
-  for (const { _id, made } of await insertAbsent(layout, notes)) {
-    const there = await layout.findOne({ _id });
-    if (there?.made !== made) {
-      throw new StartError(
-        `${db.databaseName}: ${_id} has a layout that this version cannot read. Start the version of Kith that wrote it.`,
-      );
-    }
   }
 }
 

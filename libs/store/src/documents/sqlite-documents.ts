@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { StartError } from '@kith/base';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../drivers/sqlite.ts';
 import { SqliteOutbox, sqliteOutboxParts } from '../outbox/sqlite-outbox.ts';
 import { CarriedEvent } from './carried-event.ts';
@@ -10,7 +9,6 @@ import {
   type Collection,
   type Counters,
   type Declared,
-  layoutOf,
 } from './collection.ts';
 import {
   type AnyChange,
@@ -27,6 +25,7 @@ import {
   standingOf,
 } from './documents.ts';
 import { HeldChanges } from './held-changes.ts';
+import { type Note, notesToWrite } from './layout.ts';
 import { replyCollection } from './reply-collection.ts';
 import { SqliteReplies } from './sqlite-replies.ts';
 import { SqliteCounters, SqliteTable, type TableRow } from './sqlite-table.ts';
@@ -48,18 +47,9 @@ const bulk = 100;
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
 export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents {
   const { file, collections, counters = [], synchronous } = options;
-  const tables = [
-    ...sqliteOutboxParts,
-    ...collections.map((one) => ({
-      ...{ name: one.name, layout: layoutOf(one), statements: SqliteTable.statementsOf(one) },
-    })),
-    ...counters.map((one) => ({
-      ...{ name: one.name, layout: layoutOf(one), statements: SqliteCounters.statementsOf(one) },
-    })),
-  ];
   const db = openSqlite({ file, synchronous, migrations: [layoutTable], oldest: oldestLayout });
   try {
-    bringUpToDate(db, file, tables);
+    bringUpToDate(db, file, [...collections, ...counters]);
     return new SqliteDocuments(db, collections, counters);
   } catch (error) {
     db.close();
@@ -71,24 +61,29 @@ const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made T
 
 /**
  * Creates declared tables that are missing. Refuses a table that differs from its declaration, because such a table needs a
- * migration.
+ * migration, and a table with documents of a newer shape.
  */
 function bringUpToDate(
   db: DatabaseSync,
   file: string,
-  tables: readonly { name: string; layout: string; statements: readonly string[] }[],
+  declared: readonly (AnyCollection | Counters)[],
 ): void {
+  const statements = new Map([
+    ...sqliteOutboxParts.map((one): [string, readonly string[]] => [one.name, one.statements]),
+    ...declared.map((one): [string, readonly string[]] => [
+      one.name,
+      'fields' in one ? SqliteCounters.statementsOf(one) : SqliteTable.statementsOf(one),
+    ]),
+  ]);
   transaction(db, () => {
     const rows = db.prepare('SELECT name, made FROM layout').all();
-    const made = new Map(rows.map(({ name, made }) => [String(name), String(made)]));
-    for (const { name, layout, statements } of tables) {
-      if (made.get(name) === layout) continue;
-      if (made.has(name))
-        throw new StartError(
-          `${file}: ${name} has a layout that this version cannot read. Start the version of Kith that wrote it.`,
-        );
-      for (const statement of statements) db.exec(statement);
-      db.prepare('INSERT INTO layout (name, made) VALUES (?, ?)').run(name, layout);
+    const stored = new Map(rows.map(({ name, made }) => [String(name), String(made)]));
+    const parts: Note[] = sqliteOutboxParts
+      .filter(({ name }) => !stored.has(name))
+      .map(({ name }) => ({ name, made: '' }));
+    for (const { name, made, before } of [...parts, ...notesToWrite(file, stored, declared)]) {
+      if (before === undefined) for (const statement of statements.get(name) ?? []) db.exec(statement);
+      db.prepare('INSERT OR REPLACE INTO layout (name, made) VALUES (?, ?)').run(name, made);
     }
   });
 }

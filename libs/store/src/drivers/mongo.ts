@@ -22,6 +22,8 @@ export interface MongoSchema {
   /** The oldest version that can be used, 1 by default. Older versions are refused. */
   oldest?: number;
   collections: Readonly<Record<string, readonly IndexDescription[]>>;
+  /** Called before anything is created. Throws `StartError` if the service must not run on this database. */
+  admit?(db: Db): Promise<void>;
 }
 
 export interface MongoOptions {
@@ -168,6 +170,7 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
     );
   }
   if (stored && stored.version < (schema.oldest ?? 1)) throw olderLayout(db.databaseName, stored.version);
+  await schema.admit?.(db);
   for (const [name, indexes] of Object.entries(schema.collections)) {
     if (indexes.length > 0) await db.collection(name).createIndexes([...indexes]);
   }

@@ -34,8 +34,8 @@ const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE publi
 
 /** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
 export const sqliteOutboxParts = [
-  { name: 'events', layout: '', statements: [eventsTable, marksTables] },
-  { name: 'events by time', layout: '', statements: [publishedIndex] },
+  { name: 'events', statements: [eventsTable, marksTables] },
+  { name: 'events by time', statements: [publishedIndex] },
 ] as const;
 /** The statements that make the tables of an outbox, in the order in which they must run. */
 export const sqliteOutboxTables: readonly string[] = sqliteOutboxParts.flatMap((part) => part.statements);

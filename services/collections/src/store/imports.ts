@@ -6,7 +6,7 @@ import { importedRecord, withSaved } from '../imported.ts';
 import { collections, entities } from './collections.ts';
 import type { Ended } from './ended.ts';
 import { entityPlace, savedKey } from './entity-place.ts';
-import { adding, entityOf, storedEntity, storedOf } from './record.ts';
+import { adding, deleting, entityOf, storedEntity, storedOf } from './record.ts';
 import type { Tree } from './tree.ts';
 
 /** Entities to save in a collection. `collection` is the record as it was read from the store. */
@@ -108,9 +108,7 @@ export class Imports {
       const found = [...(await this.#documents.by(collections, 'id', ids)).values()].flat();
       const left = found.filter(({ doc }) => doc.seq === 0);
       if (left.length === 0) return;
-      await this.#documents.change(
-        left.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),
-      );
+      await this.#documents.change(left.map(deleting));
     }
   }
 }

@@ -25,7 +25,7 @@ import { entityPlace, entityRange, placedEntity, savedKey, savedRange } from './
 import { Imports } from './imports.ts';
 import { listRange, ownerRange, placeInTree } from './place.ts';
 import { Purge } from './purge.ts';
-import { adding, entityOf, storedEntity, storedOf } from './record.ts';
+import { adding, deleting, entityOf, storedEntity, storedOf } from './record.ts';
 import { Tree } from './tree.ts';
 import { walk } from './walk.ts';
 
@@ -117,7 +117,8 @@ export class CollectionStore {
   async delete(before: CollectionRecord, after: CollectionRecord, event: EventEnvelope): Promise<boolean> {
     // Records the deletion before it happens. While the collection still exists, this record has no effect.
     await this.#ended.note([before]);
-    return this.#change(before, { set: { ...storedOf(after), deleted: true }, events: [event] });
+    const set = { ...storedOf(after), deleted: true as const };
+    return this.#change(before, { set, erases: true, events: [event] });
   }
 
   /**
@@ -135,9 +136,7 @@ export class CollectionStore {
     });
     // The purger erases children before their parents. If the purger has erased an orphan since it was read, the change of this
     // orphan is refused, and nothing is left to do.
-    await this.#documents.change(
-      orphans.map((target) => ({ in: collections, target, set: { ...target.doc, deleted: true as const } })),
-    );
+    await this.#documents.change(orphans.map(deleting));
   }
 
   /**

@@ -39,3 +39,8 @@ export function adding(record: CollectionRecord): DocumentChange<StoredCollectio
     ...(record.parentId !== null && { below: { index: 'id', keys: record.ancestors } }),
   };
 }
+
+/** The change that deletes a collection without an event. */
+export function deleting(target: Stored<StoredCollection>): DocumentChange<StoredCollection> {
+  return { in: collections, target, set: { ...target.doc, deleted: true }, erases: true };
+}

@@ -12,6 +12,8 @@ export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> 
     in: pairs,
     target: readOf(before) ?? pairId(before),
     set: storedPair(after),
+    // Nothing is left between the two users. Only the pair's number stays.
+    erases: after.state === 'none' && after.blocks.length === 0,
     rows: [
       ...[...changed.removed.keys()].map((id) => ({ in: entries, id, put: null })),
       ...[...changed.added].map(([id, entry]) => ({ in: entries, id, put: storedEntry(entry) })),

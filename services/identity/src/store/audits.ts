@@ -107,6 +107,7 @@ export class Audits {
         in: audits,
         target: one,
         set: storedOf(erased(rowOf(one), hash)),
+        erases: true,
       }));
       if (changes.length > 0) await this.#documents.change(changes);
       if (found.length < batch) return;

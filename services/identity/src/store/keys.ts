@@ -38,7 +38,7 @@ export class Keys {
    */
   async replace(kid: string, key: SigningKey): Promise<void> {
     const target = await this.#find({ ordinal: key.ordinal, kid });
-    if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key) }]);
+    if (target) await this.#documents.change([{ in: keys, target, set: storedOf(key), erases: true }]);
   }
 
   /** Records permanently that a key is revoked. Idempotent. */

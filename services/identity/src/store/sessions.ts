@@ -140,7 +140,8 @@ export class Sessions {
       if (doc.revokedAt !== null || (judged !== undefined && doc.tokenHash !== judged)) return false;
       const set = { ...doc, ...forgotten, ...ended };
       const { id } = target;
-      const [outcome] = await this.#documents.change([{ in: sessions, target, set, events: [event] }]);
+      const change = { in: sessions, target, set, erases: true, events: [event] };
+      const [outcome] = await this.#documents.change([change]);
       if (outcome !== 'made') continue;
       await afterChange(() => this.#documents.clearIds(sessionUses, [id]));
       return true;

@@ -230,6 +230,7 @@ export class FileStore {
     const after: StoredAccount = { ...doc, files: 0, bytes: 0, loose: [] };
     const taken = { files: -doc.files, bytes: -doc.bytes };
     return this.#change(account, after, {
+      erases: true,
       ...(doc.files > 0 && { counters: [{ in: usage, id: usageId(owner.projectId), add: taken }] }),
     });
   }
@@ -278,7 +279,7 @@ export class FileStore {
   async #change(
     { owner, stored }: Account,
     set: StoredAccount,
-    more: Pick<DocumentChange<StoredAccount>, 'rows' | 'counters' | 'events'> = {},
+    more: Omit<DocumentChange<StoredAccount>, 'in' | 'target' | 'set'> = {},
   ): Promise<boolean> {
     const change = { in: accounts, target: stored ?? accountId(owner), set, ...more };
     return (await this.#documents.change([change]))[0] === 'made';
