@@ -92,7 +92,10 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await range({ backwards: true, limit: 2 })).toEqual(['d', 'c']);
       expect(await range({ skip: 1 })).toEqual(['c', 'd']);
       expect(await range({ except: ['b'], skip: 1 })).toEqual(['d']);
-      expect(await documents.count(boxes, { above: 'a', below: 'e', except: ['c'] })).toBe(2);
+      const counted = { above: 'a', below: 'e', except: ['c'] };
+      expect(await documents.count(boxes, counted)).toBe(2);
+      const atMost = (limit: number) => documents.count(boxes, { ...counted, limit });
+      expect(await Promise.all([1, 2, 3].map(atMost))).toEqual([1, 2, 2]);
       const owned = { above: 'ann|', below: 'ann|~', limit: 2 };
       expect(idsOf(await documents.range(boxes, owned, 'owner'))).toEqual(['a', 'b']);
     });

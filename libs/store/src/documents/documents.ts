@@ -26,6 +26,9 @@ export interface Range {
   except?: readonly string[];
 }
 
+/** A range whose documents are counted; without a limit, all of them. */
+export type Counted = Omit<Range, 'limit' | 'skip'> & Partial<Pick<Range, 'limit'>>;
+
 /** What to search a range for. */
 export interface Search {
   text: string;
@@ -163,8 +166,9 @@ export interface Documents {
   ): Promise<{ rows: Stored<D>[]; total: number }>;
   /**
    * The number of documents in a range. Reads all of them, so use it only for operators' lists and for short lists of one user.
+   * With a limit, stops counting there.
    */
-  count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
+  count(of: AnyCollection, range: Counted, index?: string): Promise<number>;
   /**
    * Documents of a range in which a field contains a text, and their total. With `starts`, the field has to begin with the
    * text. Reads the whole range.

@@ -12,6 +12,7 @@ import { type AnyCollection, type Collection, type Counters, type Declared, layo
 import {
   type AnyChange,
   type Copy,
+  type Counted,
   checkedChanges,
   type Documents,
   gathered,
@@ -229,7 +230,7 @@ class MongoDocuments implements Documents {
     return { rows: skip >= total ? [] : rows, total };
   }
 
-  async count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+  async count(of: AnyCollection, range: Counted, index?: string): Promise<number> {
     return this.#readsOf(of).count(range, index);
   }
 

@@ -15,6 +15,7 @@ import {
 import {
   type AnyChange,
   type Copy,
+  type Counted,
   checkedChanges,
   type Documents,
   gathered,
@@ -154,7 +155,7 @@ class SqliteDocuments implements Documents {
     return { rows: (range.skip ?? 0) >= total ? [] : await this.range(of, range), total };
   }
 
-  async count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+  async count(of: AnyCollection, range: Counted, index?: string): Promise<number> {
     return this.#tableOf(of).count(range, index);
   }
 

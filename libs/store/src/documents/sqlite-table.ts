@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AnyCollection, Collection, Counters } from './collection.ts';
-import { knownTotal, type Range, type Search } from './documents.ts';
+import { type Counted, knownTotal, type Range, type Search } from './documents.ts';
 
 /** A row of a collection's table. */
 export interface TableRow {
@@ -161,13 +161,19 @@ export class SqliteTable<D> {
     return select.all(above, below, ...names, limit, skip).map(rowOf);
   }
 
-  count({ above, below, except = [] }: Omit<Range, 'limit' | 'skip'>, index?: string): number {
+  count({ above, below, limit, except = [] }: Counted, index?: string): number {
     const column = this.#column(index);
     // The database checks this condition for each row, so it is added only if there is something to leave out.
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(?))` : '';
-    const sql = `SELECT count(*) AS n FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}`;
+    const from = `FROM :table WHERE ${column} > ? AND ${column} < ? ${passed}`;
+    // Without a limit, SQLite counts faster if there is no inner statement.
+    const sql =
+      limit === undefined
+        ? `SELECT count(*) AS n ${from}`
+        : `SELECT count(*) AS n FROM (SELECT 1 ${from} LIMIT ?)`;
     const names = except.length > 0 ? [JSON.stringify(except)] : [];
-    return (this.#prepared(sql, () => sql).get(above, below, ...names) as { n: number }).n;
+    const most = limit === undefined ? [] : [limit];
+    return (this.#prepared(sql, () => sql).get(above, below, ...names, ...most) as { n: number }).n;
   }
 
   search(
