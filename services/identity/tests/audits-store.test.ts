@@ -31,7 +31,7 @@ describe.each(availableEngines())('the list of the audit log in the store on %s'
     const { config } = undo.use(await createStore(engine));
     documents = await openDocuments(config, declared);
     undo.defer(() => documents.close());
-    audits = new Audits(documents, { counted: 8 });
+    audits = new Audits(documents, { counted: 8, checked: 8 });
     await Promise.all(all.map((row) => audits.add(row)));
   });
   afterEach(() => vi.restoreAllMocks());

@@ -183,11 +183,13 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
         people.suggest(projectId, text, { limit, hiddenAmong, deadline });
       const expected = matching.map((nth) => all[nth]);
       expect(await find('one', 20)).toEqual(expected);
-      expect(search).toHaveBeenCalledTimes(4);
+      const isBlocking = engine === 'embedded';
+      expect(search).toHaveBeenCalledTimes(isBlocking ? 4 : 1);
       // A page that is full before the part ends continues after its last user.
       for (const limit of [1, 2, 3, 7, 8]) expect(await find('one', limit)).toEqual(expected.slice(0, limit));
       expect(await find('nobody', 20)).toEqual([]);
-      await expect(find('nobody', 20, Date.now())).rejects.toThrow(DeadlinePassed);
+      // A search that does not block the process is a single query.
+      if (isBlocking) await expect(find('nobody', 20, Date.now())).rejects.toThrow(DeadlinePassed);
     } finally {
       await documents.close();
     }

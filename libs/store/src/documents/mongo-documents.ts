@@ -15,6 +15,7 @@ import {
   type Counted,
   checkedChanges,
   type Documents,
+  type Found,
   gathered,
   type Range,
   type Refusal,
@@ -234,11 +235,7 @@ class MongoDocuments implements Documents {
     return this.#readsOf(of).count(range, index);
   }
 
-  async search<D>(
-    of: Collection<D>,
-    range: Range,
-    how: Search,
-  ): Promise<{ found: Stored<D>[]; total: number }> {
+  async search<D>(of: Collection<D>, range: Range, how: Search): Promise<Found<D>> {
     const { found, total } = await this.#readsOf(of).search(range, how);
     return { found: found.map((one) => readOf(of, one)), total };
   }

@@ -18,6 +18,7 @@ import {
   type Counted,
   checkedChanges,
   type Documents,
+  type Found,
   gathered,
   oldestLayout,
   type Range,
@@ -159,13 +160,9 @@ class SqliteDocuments implements Documents {
     return this.#tableOf(of).count(range, index);
   }
 
-  async search<D>(
-    of: Collection<D>,
-    range: Range,
-    how: Search,
-  ): Promise<{ found: Stored<D>[]; total: number }> {
-    const { rows, total } = this.#tableOf(of).search(range, how);
-    return { found: rows.map((row) => read(of, row)), total };
+  async search<D>(of: Collection<D>, range: Range, how: Search): Promise<Found<D>> {
+    const { rows, ...rest } = this.#tableOf(of).search(range, how);
+    return { found: rows.map((row) => read(of, row)), ...rest };
   }
 
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {

@@ -178,8 +178,8 @@ export class SqliteTable<D> {
 
   search(
     range: Range,
-    { text, fields, starts, index, after, uncounted }: Search,
-  ): { rows: TableRow[]; total: number } {
+    { text, fields, starts, index, after, uncounted, atOnce }: Search,
+  ): { rows: TableRow[]; total: number; next?: string | undefined } {
     const column = this.#column(index);
     const has = (field: string) => {
       const name = this.#text(field);
@@ -187,9 +187,15 @@ export class SqliteTable<D> {
     };
     const { above, below, limit, skip = 0, backwards, except = [] } = range;
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(:except))` : '';
-    const from = `FROM :table WHERE ${column} > :above AND ${column} < :below ${passed}
+    const next =
+      atOnce === undefined ? undefined : this.#nthKey(atOnce, { above: after ?? above, below }, index);
+    // One upper end instead of two, because SQLite uses only one of them to find the rows in the index.
+    const from = `FROM :table WHERE ${column} > :above AND ${column} ${next === undefined ? '<' : '<='} :below ${passed}
       AND (${fields.map(has).join(' OR ')})`;
-    const asked = { above, below, text, ...(except.length > 0 && { except: JSON.stringify(except) }) };
+    const asked = {
+      ...{ above, below: next ?? below, text },
+      ...(except.length > 0 && { except: JSON.stringify(except) }),
+    };
     const page = `SELECT ${this.#content} ${from} ORDER BY ${column} ${backwards ? 'DESC, id DESC' : 'ASC, id ASC'} LIMIT :limit OFFSET :skip`;
     const rows = this.#prepared(page, () => page, asArrays)
       .all({ ...asked, above: after ?? above, limit, skip })
@@ -197,7 +203,17 @@ export class SqliteTable<D> {
     const total =
       knownTotal(range, rows.length, { after, uncounted }) ??
       (this.#prepared(`count ${from}`, () => `SELECT count(*) AS n ${from}`).get(asked) as { n: number }).n;
-    return { rows, total };
+    return { rows, total, next: rows.length < limit ? next : undefined };
+  }
+
+  /** The key of the nth document of a range, if the range has so many. Reads only the index. */
+  #nthKey(nth: number, { above, below }: Pick<Range, 'above' | 'below'>, index?: string): string | undefined {
+    const column = this.#column(index);
+    const sql = () =>
+      `SELECT ${column} FROM :table WHERE ${column} > ? AND ${column} < ? ORDER BY ${column} LIMIT 1 OFFSET ?`;
+    const select = this.#prepared(`nth key ${index}`, sql, asArrays);
+    const [row] = select.all(above, below, nth - 1) as unknown as string[][];
+    return row?.[0];
   }
 
   /**

@@ -24,8 +24,11 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 /** How many rows are read at a time. */
 const batch = 1_000;
 
-/** How many rows of a list are counted at most (spec#audit-total). */
-const mostCounted = 10_000;
+/**
+ * How many rows of a list are counted at most, and, with a filter that no index covers, how many rows are checked at most to
+ * count those that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
+ */
+const usualBounds = { counted: 10_000, checked: 2_000 };
 
 /** The index that finds the rows, the prefix of its keys, and the check that each found row still needs. */
 interface Plan {
@@ -45,12 +48,11 @@ export class Audits {
   readonly #documents: Documents;
   /** If several failures belong to the same row, this process counts them one after the other. */
   readonly #turns = new Turns();
-  readonly #counted: number;
+  readonly #most: typeof usualBounds;
 
-  /** @param of.counted How many rows of a list are counted at most. One query skips no more rows than this, either. */
-  constructor(documents: Documents, of: { counted?: number } = {}) {
+  constructor(documents: Documents, most = usualBounds) {
     this.#documents = documents;
-    this.#counted = of.counted ?? mostCounted;
+    this.#most = most;
   }
 
   /** Stores a row, unless it is already stored. */
@@ -134,18 +136,19 @@ export class Audits {
 
   async #count(walk: Walk): Promise<Pick<ListPage<ListedAudit>, 'total' | 'isPart'>> {
     const { index, above, below, matches } = walk;
+    const { counted, checked } = this.#most;
     if (!matches) {
-      const total = await this.#documents.count(audits, { above, below, limit: this.#counted }, index);
-      return { total, isPart: total === this.#counted };
+      const total = await this.#documents.count(audits, { above, below, limit: counted }, index);
+      return { total, isPart: total === counted };
     }
     let looked = 0;
     let total = 0;
-    for await (const some of this.#walk(walk, Math.min(batch, this.#counted))) {
+    for await (const some of this.#walk(walk, Math.min(batch, checked))) {
       looked += some.length;
       total += some.filter(matches).length;
-      if (looked >= this.#counted) break;
+      if (looked >= checked) break;
     }
-    return { total, isPart: looked >= this.#counted };
+    return { total, isPart: looked >= checked };
   }
 
   /** At most `limit` rows, after the first `skip` rows. */
@@ -162,10 +165,12 @@ export class Audits {
       }
       return rows.slice(0, limit);
     }
+    // Skipping a row takes about as long as counting it. So one query skips at most as many rows as one query counts.
+    const step = this.#most.counted;
     let { above } = walk;
     let left = skip;
-    for (; left > this.#counted; left -= this.#counted) {
-      const range = { above, below, skip: this.#counted - 1, limit: 1 };
+    for (; left > step; left -= step) {
+      const range = { above, below, skip: step - 1, limit: 1 };
       const [last] = await this.#documents.range(audits, range, index);
       if (!last) return [];
       above = `${prefix}${last.id}`;

@@ -1,4 +1,4 @@
-import type { Documents } from '@kith/store';
+import type { Documents, Search } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { users } from './collections/users.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';
@@ -9,7 +9,7 @@ import { userOf } from './user-document.ts';
 /** The maximum number of users that a search for suggestions reads at a time. */
 const longestPage = 1_000;
 
-/** The maximum number of users in which one query of a search for suggestions looks for a text. */
+/** In how many users a search for suggestions looks for a text at once. */
 const mostSearched = 4_000;
 
 /**
@@ -19,7 +19,7 @@ export class People {
   readonly #documents: Documents;
   readonly #searched: number;
 
-  /** @param of.searched In how many users one query of a search for suggestions looks for a text at most. */
+  /** @param of.searched In how many users a search for suggestions looks for a text at once. */
   constructor(documents: Documents, of: { searched?: number } = {}) {
     this.#documents = documents;
     this.#searched = of.searched ?? mostSearched;
@@ -121,24 +121,21 @@ export class People {
     }
     // Searches in the order of the index `place`, because users that are next to each other in this index are usually also
     // stored next to each other, so reading them is fast.
-    const index = 'place';
-    const how = { text: search, fields: ['username', 'name'], index, uncounted: true } as const;
-    const { above: start, below } = within(projectId);
-    const keyOf = (user: User) => `${start}${placeOf(user)}`;
-    for (let above = start; ; ) {
-      // On SQLite, skipping users reads only the index.
-      const skip = this.#searched - 1;
-      const [end] = (await this.#documents.range(users, { above, below, skip, limit: 1 }, index)).map(userOf);
-      // All keys have the same length, so no other key is between this end and the key of `end`.
-      const some = { above, below: end ? `${keyOf(end)}~` : below, limit };
-      const page = (await this.#documents.search(users, some, how)).found.map(userOf);
+    const all = within(projectId);
+    const how: Search = {
+      ...{ text: search, fields: ['username', 'name'], index: 'place' },
+      ...{ uncounted: true, atOnce: this.#searched },
+    };
+    for (let after = all.above; ; ) {
+      const { found, next } = await this.#documents.search(users, { ...all, limit }, { ...how, after });
+      const page = found.map(userOf);
       yield page;
-      const isFull = page.length === limit;
-      const last = isFull ? page.at(-1) : end;
-      if (!last) return;
+      const last = page.length === limit ? page.at(-1) : undefined;
+      const end = last ? `${all.above}${placeOf(last)}` : next;
+      if (end === undefined) break;
+      after = end;
       await nextTurnBefore(deadline);
-      above = keyOf(last);
-      if (isFull) limit = longer();
+      if (last) limit = longer();
     }
   }
 
