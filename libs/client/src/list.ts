@@ -1,7 +1,7 @@
 /** A page: some items of a list. The pages of all lists have this form. */
 export interface Page<Item> {
   readonly items: Item[];
-  /** The number of all items; undefined if the platform does not count them. */
+  /** The number of all items; undefined if the platform does not count them. A lower bound in a long audit log. */
   readonly total: number | undefined;
   /** Where the next page begins: pass it as `cursor`. Undefined on the last page. */
   readonly cursor: string | undefined;

@@ -58,7 +58,9 @@ export const generalPagination = z.object({
   page: wholeNumber,
   pageSize: wholeNumber,
   totalPages: wholeNumber,
-  totalItems: wholeNumber,
+  totalItems: wholeNumber.describe(
+    'Number of items in the list. The audit log counts only 10,000 rows: if it has more, this is a lower bound.',
+  ),
   hasMore: z.boolean(),
 });
 

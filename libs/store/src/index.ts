@@ -20,6 +20,7 @@ export type {
   Range,
   Refusal,
   Replies,
+  Search,
   Stored,
 } from './documents/documents.ts';
 export { afterChange, apart, HeldChanges } from './documents/held-changes.ts';

@@ -92,7 +92,10 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await range({ backwards: true, limit: 2 })).toEqual(['d', 'c']);
       expect(await range({ skip: 1 })).toEqual(['c', 'd']);
       expect(await range({ except: ['b'], skip: 1 })).toEqual(['d']);
-      expect(await documents.count(boxes, { above: 'a', below: 'e', except: ['c'] })).toBe(2);
+      const counted = { above: 'a', below: 'e', except: ['c'] };
+      expect(await documents.count(boxes, counted)).toBe(2);
+      const atMost = (limit: number) => documents.count(boxes, { ...counted, limit });
+      expect(await Promise.all([1, 2, 3].map(atMost))).toEqual([1, 2, 2]);
       const owned = { above: 'ann|', below: 'ann|~', limit: 2 };
       expect(idsOf(await documents.range(boxes, owned, 'owner'))).toEqual(['a', 'b']);
     });
@@ -128,6 +131,32 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await search('e', { after: 'a' })).toEqual([['b'], 3]);
       expect(await search('e', { after: 'c' })).toEqual([[], 3]);
       expect(await search('e', { uncounted: true })).toEqual([['a'], 1]);
+    });
+
+    it('find documents by a text, in few documents at once', async () => {
+      const labels = ['tea', 'milk', 'milk', 'milk', 'tea', 'tea', 'milk'];
+      for (const [at, label] of labels.entries()) await add(`id ${at}`, { label: `${label} ${at}` });
+      const walk = async (text: string, limit: number) => {
+        const steps: string[][] = [];
+        const how = { text, fields: ['label'], index: 'owner', uncounted: true, atOnce: 2 } as const;
+        for (let after = 'ann|'; ; ) {
+          const range = { above: 'ann|', below: 'ann|~', limit };
+          const { found, next } = await documents.search(boxes, range, { ...how, after });
+          steps.push(idsOf(found));
+          const end = found.length === limit ? `ann|${found.at(-1)?.id}` : next;
+          if (end === undefined) return steps;
+          after = end;
+        }
+      };
+      // Only a search that would block the process stops early.
+      const isBlocking = engine === 'embedded';
+      const all = ['id 0', 'id 4', 'id 5'];
+      expect(await walk('tea', 9)).toEqual(isBlocking ? [['id 0'], [], ['id 4', 'id 5'], []] : [all]);
+      expect(await walk('tea', 2)).toEqual(
+        isBlocking ? [['id 0'], [], ['id 4', 'id 5'], []] : [['id 0', 'id 4'], ['id 5']],
+      );
+      for (const limit of [1, 2, 3]) expect((await walk('tea', limit)).flat()).toEqual(all);
+      expect(await walk('coffee', 9)).toEqual(isBlocking ? [[], [], [], []] : [[]]);
     });
   });
 

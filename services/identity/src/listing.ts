@@ -13,6 +13,8 @@ export interface ListRange {
 export interface ListPage<Row> {
   rows: Row[];
   total: number;
+  /** Whether only a part of the list was counted. The list then has at least `total` rows. */
+  isPart?: boolean;
 }
 
 const lastMs = 9_999_999_999_999;
@@ -78,7 +80,9 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   const page = position?.page ?? query.page;
   const from = position ? { after: position.after } : { skip: (page - 1) * limit };
   // Reads one row more than the page holds, to know whether another page follows.
-  const { rows: found, total } = await list.read({ from, limit: limit + 1 });
+  const { rows: found, total: counted, isPart } = await list.read({ from, limit: limit + 1 });
+  // A page shows that the list has the rows before the page, too, even if they were not counted.
+  const total = isPart && found.length > 0 ? Math.max(counted, (page - 1) * limit + found.length) : counted;
   const asked = found.slice(0, limit);
   const rows = asked.slice(0, list.fitting?.(asked));
   const hasMore = found.length > rows.length;

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { DeadlinePassed, fold } from '@kith/base';
 import { userCreated, userUpdated } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { openDocuments } from '@kith/store/open';
+import { availableEngines, createStore } from '@kith/testing';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { placeOf } from '../src/listing.ts';
+import { declared } from '../src/store/collections.ts';
 import type { IdentityStore, User } from '../src/store/index.ts';
+import { People } from '../src/store/people.ts';
+import { Users } from '../src/store/users.ts';
 import { userEvent } from '../src/user-events.ts';
 import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
@@ -155,6 +159,40 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(turns).toBeGreaterThanOrEqual(2);
     const late = store.people.suggest(projectId, 'zz', { limit: 5, hiddenAmong, deadline: Date.now() });
     await expect(late).rejects.toThrow(DeadlinePassed);
+  });
+
+  test('looks for a text in few users at a time, lets other work run in between, and stops at the deadline', async () => {
+    await using place = await createStore(engine);
+    const documents = await openDocuments(place.config, declared);
+    const [users, people] = [new Users(documents), new People(documents, { searched: 4 })];
+    try {
+      // Newest first, like the search: the users at both ends of each part are among those who have the text.
+      const matching = [0, 3, 4, 5, 6, 7, 11, 12];
+      const all = Array.from({ length: 13 }, (_, nth) =>
+        makeUser({
+          projectId,
+          username: null,
+          name: matching.includes(nth) ? 'Some one' : 'Other',
+          createdAt: new Date(1_000_000_000_000 - nth * 1_000),
+        }),
+      );
+      for (const user of all) expect(await users.add(user, userEvent(userCreated, user))).toBe('stored');
+      const hiddenAmong = async () => new Set<string>();
+      const search = vi.spyOn(documents, 'search');
+      const find = (text: string, limit: number, deadline = Date.now() + 10_000) =>
+        people.suggest(projectId, text, { limit, hiddenAmong, deadline });
+      const expected = matching.map((nth) => all[nth]);
+      expect(await find('one', 20)).toEqual(expected);
+      const isBlocking = engine === 'embedded';
+      expect(search).toHaveBeenCalledTimes(isBlocking ? 4 : 1);
+      // A page that is full before the part ends continues after its last user.
+      for (const limit of [1, 2, 3, 7, 8]) expect(await find('one', limit)).toEqual(expected.slice(0, limit));
+      expect(await find('nobody', 20)).toEqual([]);
+      // A search that does not block the process is a single query.
+      if (isBlocking) await expect(find('nobody', 20, Date.now())).rejects.toThrow(DeadlinePassed);
+    } finally {
+      await documents.close();
+    }
   });
 
   test('suggests users by their current name', async () => {

@@ -26,6 +26,9 @@ export interface Range {
   except?: readonly string[];
 }
 
+/** A range whose documents are counted; without a limit, all of them. */
+export type Counted = Omit<Range, 'limit' | 'skip'> & Partial<Pick<Range, 'limit'>>;
+
 /** What to search a range for. */
 export interface Search {
   text: string;
@@ -36,6 +39,19 @@ export interface Search {
   after?: string;
   /** If set, the search stops at the limit, and the total is the number of matches that were found. */
   uncounted?: true;
+  /**
+   * In how many documents to look at once. Set this for long ranges: a search on SQLite blocks the process, so it then stops
+   * after this many documents, and `next` of its result is set. On MongoDB, a search blocks nothing, so it does not stop. Only
+   * for `uncounted` searches in ascending order.
+   */
+  atOnce?: number;
+}
+
+/** What a search has found. `next` is set if it stopped before the limit and the end: to continue, pass it as `after`. */
+export interface Found<D> {
+  found: Stored<D>[];
+  total: number;
+  next?: string | undefined;
 }
 
 /** Why a change is refused. Nothing of a refused change is stored. */
@@ -168,13 +184,14 @@ export interface Documents {
   ): Promise<{ rows: Stored<D>[]; total: number }>;
   /**
    * The number of documents in a range. Reads all of them, so use it only for operators' lists and for short lists of one user.
+   * With a limit, stops counting there.
    */
-  count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number>;
+  count(of: AnyCollection, range: Counted, index?: string): Promise<number>;
   /**
    * Documents of a range in which a field contains a text, and their total. With `starts`, the field has to begin with the
-   * text. Reads the whole range.
+   * text. Reads the whole range, or with `atOnce` a part of it.
    */
-  search<D>(of: Collection<D>, range: Range, how: Search): Promise<{ found: Stored<D>[]; total: number }>;
+  search<D>(of: Collection<D>, range: Range, how: Search): Promise<Found<D>>;
   /**
    * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each change. If this
    * method rejects, any of the changes may have been made, each completely or not at all. So read again before you try again.

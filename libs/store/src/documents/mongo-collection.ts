@@ -3,7 +3,7 @@ import { type BatchOptions, batchFor, readBatch } from '../drivers/read-batch.ts
 import { outboxIndex } from '../outbox/mongo-outbox.ts';
 import { goneIndex, type TargetFields, unsettledIndex } from '../settle/plan.ts';
 import { type AnyCollection, asDeclared, type Collection } from './collection.ts';
-import { knownTotal, type Range, type Search, type Stored } from './documents.ts';
+import { type Counted, knownTotal, type Range, type Search, type Stored } from './documents.ts';
 import { MongoById } from './mongo-by-id.ts';
 import { keysOf } from './mongo-content.ts';
 
@@ -147,11 +147,9 @@ export class MongoReads<D> {
     );
   }
 
-  async count(ends: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
-    return this.stored.countDocuments({
-      [this.#field(index)]: between(ends),
-      ...isThere,
-    } as Filter<MongoDocument>);
+  async count({ limit, ...ends }: Counted, index?: string): Promise<number> {
+    const filter = { [this.#field(index)]: between(ends), ...isThere } as Filter<MongoDocument>;
+    return this.stored.countDocuments(filter, limit === undefined ? {} : { limit });
   }
 
   async search(

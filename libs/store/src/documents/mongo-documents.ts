@@ -12,8 +12,10 @@ import type { AnyCollection, Collection, Counters, Declared } from './collection
 import {
   type AnyChange,
   type Copy,
+  type Counted,
   checkedChanges,
   type Documents,
+  type Found,
   gathered,
   type Range,
   type Refusal,
@@ -211,15 +213,11 @@ class MongoDocuments implements Documents {
     return { rows: skip >= total ? [] : rows, total };
   }
 
-  async count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+  async count(of: AnyCollection, range: Counted, index?: string): Promise<number> {
     return this.#readsOf(of).count(range, index);
   }
 
-  async search<D>(
-    of: Collection<D>,
-    range: Range,
-    how: Search,
-  ): Promise<{ found: Stored<D>[]; total: number }> {
+  async search<D>(of: Collection<D>, range: Range, how: Search): Promise<Found<D>> {
     const { found, total } = await this.#readsOf(of).search(range, how);
     return { found: found.map((one) => readOf(of, one)), total };
   }

@@ -13,8 +13,10 @@ import {
 import {
   type AnyChange,
   type Copy,
+  type Counted,
   checkedChanges,
   type Documents,
+  type Found,
   gathered,
   oldestLayout,
   type Range,
@@ -149,17 +151,13 @@ class SqliteDocuments implements Documents {
     return { rows: (range.skip ?? 0) >= total ? [] : await this.range(of, range), total };
   }
 
-  async count(of: AnyCollection, range: Omit<Range, 'limit' | 'skip'>, index?: string): Promise<number> {
+  async count(of: AnyCollection, range: Counted, index?: string): Promise<number> {
     return this.#tableOf(of).count(range, index);
   }
 
-  async search<D>(
-    of: Collection<D>,
-    range: Range,
-    how: Search,
-  ): Promise<{ found: Stored<D>[]; total: number }> {
-    const { rows, total } = this.#tableOf(of).search(range, how);
-    return { found: rows.map((row) => read(of, row)), total };
+  async search<D>(of: Collection<D>, range: Range, how: Search): Promise<Found<D>> {
+    const { rows, ...rest } = this.#tableOf(of).search(range, how);
+    return { found: rows.map((row) => read(of, row)), ...rest };
   }
 
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]> {

@@ -16,7 +16,7 @@ export const listAuditHandler = handler(listAudit, async (request, app: AppConte
   const found = await readPage(request, {
     binding: [listAudit.name, JSON.stringify(filter)],
     code: 'auth/invalid-query',
-    read: (range) => app.store.audits.list(filter, range),
+    read: (range) => app.store.audits.list(filter, { ...range, deadline: request.deadline }),
   });
   return {
     data: found.rows.map(({ createdAt: _, ...row }) => row),

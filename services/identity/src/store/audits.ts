@@ -1,9 +1,10 @@
 import { Turns, untilMade } from '@kith/base';
 import { type AuditRow, auditedUser, type EventEnvelope } from '@kith/contracts';
-import type { Documents, Stored } from '@kith/store';
+import type { Documents, Range, Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.ts';
 import { audits, type StoredAudit } from './collections/audits.ts';
 import { lastIn, within } from './keys-of.ts';
+import { nextTurnBefore } from './next-turn.ts';
 
 /**
  * Which rows to read. `actor` is compared with the id in a row's `actor`, which follows a colon, or with the whole `actor` if
@@ -24,6 +25,22 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 const batch = 1_000;
 
 /**
+ * How many rows of a list are counted at most, and, with a filter that no index covers, how many rows are checked at most to
+ * count those that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
+ */
+const usualBounds = { counted: 10_000, checked: 2_000 };
+
+/** The index that finds the rows, the prefix of its keys, and the check that each found row still needs. */
+interface Plan {
+  index: string | undefined;
+  prefix: string;
+  matches?: (row: AuditRow) => boolean;
+}
+
+/** The rows of a plan between two keys, to be read before the deadline (Unix ms). */
+type Walk = Plan & Pick<Range, 'above' | 'below'> & { deadline: number };
+
+/**
  * The audit log. A row never changes, except that repeated failures are counted in it, and that the erasure of a user replaces
  * what identifies the user.
  */
@@ -31,9 +48,11 @@ export class Audits {
   readonly #documents: Documents;
   /** If several failures belong to the same row, this process counts them one after the other. */
   readonly #turns = new Turns();
+  readonly #most: typeof usualBounds;
 
-  constructor(documents: Documents) {
+  constructor(documents: Documents, most = usualBounds) {
     this.#documents = documents;
+    this.#most = most;
   }
 
   /** Stores a row, unless it is already stored. */
@@ -60,26 +79,28 @@ export class Audits {
   /**
    * Rows, newest first. If no index covers all conditions of the filter, the conditions that the index does not cover are
    * checked row by row. For example, if the filter names an actor and a project, an index finds the rows of the actor, and the
-   * project of each row is checked.
+   * project of each row is checked. Each query reads a bounded number of rows.
+   * @param range.deadline Unix ms. If it passes before the page is found, throws `DeadlinePassed`.
    */
-  async list(filter: AuditFilter, { from, limit }: ListRange): Promise<ListPage<ListedAudit>> {
-    const { index, prefix, matches } = planOf(filter);
+  async list(
+    filter: AuditFilter,
+    { from, limit, deadline }: ListRange & { deadline: number },
+  ): Promise<ListPage<ListedAudit>> {
+    const { prefix, ...plan } = planOf(filter);
     const bounds = placeBounds(filter);
-    const whole = { above: `${prefix}${bounds.above}`, below: `${prefix}${bounds.below}` };
-    const range = 'after' in from ? { ...whole, above: `${prefix}${from.after}` } : whole;
-    const skip = 'skip' in from ? from.skip : 0;
-    if (!matches) {
-      const [total, found] = await Promise.all([
-        this.#documents.count(audits, whole, index),
-        this.#documents.range(audits, { ...range, skip, limit }, index),
-      ]);
-      return { rows: found.map(rowOf), total };
-    }
-    const all: ListedAudit[] = [];
-    for await (const some of this.#walk(whole, { index, prefix }))
-      all.push(...some.map(rowOf).filter(matches));
-    const rest = 'after' in from ? all.filter((row) => placeOf(row) > from.after) : all.slice(skip);
-    return { rows: rest.slice(0, limit), total: all.length };
+    const whole = {
+      ...plan,
+      prefix,
+      above: `${prefix}${bounds.above}`,
+      below: `${prefix}${bounds.below}`,
+      deadline,
+    };
+    const page =
+      'after' in from
+        ? { ...whole, above: `${prefix}${from.after}`, skip: 0 }
+        : { ...whole, skip: from.skip };
+    const [counted, rows] = await Promise.all([this.#count(whole), this.#page({ ...page, limit })]);
+    return { rows, ...counted };
   }
 
   /** Rows about a user after the place `after`, newest first. */
@@ -114,15 +135,63 @@ export class Audits {
     }
   }
 
+  async #count(walk: Walk): Promise<Pick<ListPage<ListedAudit>, 'total' | 'isPart'>> {
+    const { index, above, below, matches } = walk;
+    const { counted, checked } = this.#most;
+    if (!matches) {
+      const total = await this.#documents.count(audits, { above, below, limit: counted }, index);
+      return { total, isPart: total === counted };
+    }
+    let looked = 0;
+    let total = 0;
+    for await (const some of this.#walk(walk, Math.min(batch, checked))) {
+      looked += some.length;
+      total += some.filter(matches).length;
+      if (looked >= checked) break;
+    }
+    return { total, isPart: looked >= checked };
+  }
+
+  /** At most `limit` rows, after the first `skip` rows. */
+  async #page({ skip, limit, ...walk }: Walk & { skip: number; limit: number }): Promise<ListedAudit[]> {
+    const { index, prefix, below, matches, deadline } = walk;
+    if (matches) {
+      const rows: ListedAudit[] = [];
+      let left = skip;
+      for await (const some of this.#walk(walk, limit)) {
+        const matching = some.filter(matches);
+        rows.push(...matching.slice(left));
+        if (rows.length >= limit) break;
+        left = Math.max(left - matching.length, 0);
+      }
+      return rows.slice(0, limit);
+    }
+    // Skipping a row takes about as long as counting it. So one query skips at most as many rows as one query counts.
+    const step = this.#most.counted;
+    let { above } = walk;
+    let left = skip;
+    for (; left > step; left -= step) {
+      const range = { above, below, skip: step - 1, limit: 1 };
+      const [last] = await this.#documents.range(audits, range, index);
+      if (!last) return [];
+      above = `${prefix}${last.id}`;
+      await nextTurnBefore(deadline);
+    }
+    return (await this.#documents.range(audits, { above, below, skip: left, limit }, index)).map(rowOf);
+  }
+
+  /** Reads the rows of a range: first `first` rows, and then more at a time. */
   async *#walk(
-    { above, below }: { above: string; below: string },
-    { index, prefix }: { index: string | undefined; prefix: string },
-  ): AsyncGenerator<Stored<StoredAudit>[]> {
-    for (let next: string | undefined = above; next !== undefined; ) {
-      const range = { above: next, below, limit: batch };
-      const some: Stored<StoredAudit>[] = await this.#documents.range(audits, range, index);
-      yield some;
-      next = some.length === batch ? `${prefix}${some.at(-1)?.id}` : undefined;
+    { index, prefix, above, below, deadline }: Walk,
+    first: number,
+  ): AsyncGenerator<ListedAudit[]> {
+    for (let next = above, limit = first; ; limit = Math.min(10 * limit, batch)) {
+      const some = await this.#documents.range(audits, { above: next, below, limit }, index);
+      yield some.map(rowOf);
+      const last = some.at(-1);
+      if (!last || some.length < limit) return;
+      await nextTurnBefore(deadline);
+      next = `${prefix}${last.id}`;
     }
   }
 }
@@ -143,12 +212,7 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   };
 }
 
-/** The index that finds the rows, the prefix of its keys, and the check that each found row still needs. */
-function planOf({ projectId, actor, action }: AuditFilter): {
-  index: string | undefined;
-  prefix: string;
-  matches?: (row: AuditRow) => boolean;
-} {
+function planOf({ projectId, actor, action }: AuditFilter): Plan {
   if (actor !== undefined) {
     const found = { index: 'actor', prefix: `${actor}|` };
     if (projectId === undefined && action === undefined) return found;

@@ -1,23 +1,28 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DeadlinePassed } from '@kith/base';
-import type { Documents } from '@kith/store';
+import type { Documents, Search } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { users } from './collections/users.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';
+import { nextTurnBefore } from './next-turn.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 
 /** The maximum number of users that a search for suggestions reads at a time. */
 const longestPage = 1_000;
 
+/** In how many users a search for suggestions looks for a text at once. */
+const mostSearched = 4_000;
+
 /**
  * Finds users by other values than their project and id. The returned `lastActive` may be earlier than the user's last sign-in.
  */
 export class People {
   readonly #documents: Documents;
+  readonly #searched: number;
 
-  constructor(documents: Documents) {
+  /** @param of.searched In how many users a search for suggestions looks for a text at once. */
+  constructor(documents: Documents, of: { searched?: number } = {}) {
     this.#documents = documents;
+    this.#searched = of.searched ?? mostSearched;
   }
 
   /** @param username In upper or lower case. */
@@ -93,40 +98,44 @@ export class People {
 
   /**
    * Pages of the users whose username or name contains `search`, in the order of `suggest`. A user may be on several pages. The
-   * first page has `first` users, and each further page is longer, up to `longestPage`. So a few queries are enough to skip
-   * thousands of hidden users. Between two pages, other work of the process can run, even with the embedded store, whose calls
-   * block the event loop.
+   * first page has at most `first` users, and after each full page, the next may be longer, up to `longestPage`. So a few
+   * queries are enough to skip thousands of hidden users. Between two queries, other work of the process can run.
    */
   async *#matching(
     projectId: string,
     search: string,
     { first, deadline }: { first: number; deadline: number },
   ): AsyncGenerator<User[]> {
-    const beginning =
-      (index: string) =>
-      ({ skip, limit }: { skip: number; limit: number }) =>
-        this.#documents.range(users, { ...namesFrom(projectId, search), skip, limit }, index);
+    let limit = first;
+    const longer = () => Math.min(10 * limit, longestPage);
+    for (const index of ['username', 'name']) {
+      for (let skip = 0; ; ) {
+        const range = { ...namesFrom(projectId, search), skip, limit };
+        const page = await this.#documents.range(users, range, index);
+        yield page.map(userOf);
+        if (page.length < limit) break;
+        await nextTurnBefore(deadline);
+        skip += limit;
+        limit = longer();
+      }
+    }
     // Searches in the order of the index `place`, because users that are next to each other in this index are usually also
     // stored next to each other, so reading them is fast.
     const all = within(projectId);
-    const how = { text: search, fields: ['username', 'name'], index: 'place', uncounted: true } as const;
-    const containing = async ({ last, limit }: { last: User | undefined; limit: number }) => {
-      const after = last ? `${all.above}${placeOf(last)}` : all.above;
-      return (await this.#documents.search(users, { ...all, limit }, { ...how, after })).found;
+    const how: Search = {
+      ...{ text: search, fields: ['username', 'name'], index: 'place' },
+      ...{ uncounted: true, atOnce: this.#searched },
     };
-    let limit = first;
-    for (const read of [beginning('username'), beginning('name'), containing]) {
-      let last: User | undefined;
-      for (let skip = 0; ; ) {
-        const page = (await read({ skip, last, limit })).map(userOf);
-        yield page;
-        if (page.length < limit) break;
-        if (Date.now() >= deadline) throw new DeadlinePassed();
-        await nextTurn();
-        skip += limit;
-        last = page.at(-1);
-        limit = Math.min(10 * limit, longestPage);
-      }
+    for (let after = all.above; ; ) {
+      const { found, next } = await this.#documents.search(users, { ...all, limit }, { ...how, after });
+      const page = found.map(userOf);
+      yield page;
+      const last = page.length === limit ? page.at(-1) : undefined;
+      const end = last ? `${all.above}${placeOf(last)}` : next;
+      if (end === undefined) break;
+      after = end;
+      await nextTurnBefore(deadline);
+      if (last) limit = longer();
     }
   }
 
