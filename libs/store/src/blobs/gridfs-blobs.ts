@@ -203,11 +203,13 @@ export class GridFsBlobs implements Blobs {
   async #claimWhole(): Promise<boolean> {
     const at = new Date();
     const last = { $lt: new Date(at.getTime() - wholeEveryMs) };
+    const { matchedCount } = await this.#passes.updateOne({ _id: 'whole', at: last }, { $set: { at } });
+    if (matchedCount > 0) return true;
     try {
-      await this.#passes.updateOne({ _id: 'whole', at: last }, { $set: { at } }, { upsert: true });
+      // There is no document before the first pass. This is not an upsert for the same reason as in `insertRow`.
+      await this.#passes.insertOne({ _id: 'whole', at });
       return true;
     } catch (error) {
-      // The pass of this day is claimed already: its document is there, but the filter does not match it.
       if (isMongoDuplicate(error)) return false;
       throw error;
     }
