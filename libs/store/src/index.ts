@@ -16,6 +16,7 @@ export type {
   Change as DocumentChange,
   Copy,
   Documents,
+  IdRange,
   Range,
   Refusal,
   Replies,

@@ -15,6 +15,7 @@ import {
   checkedChanges,
   type Documents,
   gathered,
+  type IdRange,
   type Range,
   type Refusal,
   refuseTargets,
@@ -175,12 +176,12 @@ class MongoDocuments implements Documents {
     return gathered(await this.#readsOf(of).idsBy(index, keys));
   }
 
-  async settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void> {
+  async settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void> {
     const open = 'above' in which ? await this.#openOf(of, which) : [targetOf(which)];
     await Promise.all(open.map((target) => this.#settler.settleTarget(of.name, target)));
   }
 
-  async #openOf<D>(of: Collection<D>, range: Pick<Range, 'above' | 'below'>): Promise<MongoTarget[]> {
+  async #openOf<D>(of: Collection<D>, range: IdRange): Promise<MongoTarget[]> {
     const filter = { unsettledAt: ever, _id: between(range) } as Filter<MongoTarget>;
     return this.#targetsOf(of)
       .find(filter, { projection: { unsettled: 1, rev: 1 } })
@@ -293,11 +294,7 @@ class MongoDocuments implements Documents {
     return this.#upkeep.remaining(this.#readsOf(of), index, keys, limit);
   }
 
-  async clearRows(
-    of: AnyCollection,
-    ranges: readonly Pick<Range, 'above' | 'below'>[],
-    limit: number,
-  ): Promise<number> {
+  async clearRows(of: AnyCollection, ranges: readonly IdRange[], limit: number): Promise<readonly IdRange[]> {
     refuseTargets(of);
     return this.#upkeep.clearRows(this.#readsOf(of), ranges, limit);
   }
