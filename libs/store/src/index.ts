@@ -17,6 +17,7 @@ export type {
   Change as DocumentChange,
   Copy,
   Documents,
+  IdRange,
   Range,
   Refusal,
   Replies,

@@ -290,6 +290,42 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     expect((await read('interrupted/not'))?.equals(bytes)).toBe(true);
   });
 
+  it.runIf(kind === 'gridfs')('looks at the chunks of old files once a day, in one process', async () => {
+    const { url, database } = home.config as BlobsConfig & { kind: 'gridfs' };
+    await using client = new MongoClient(url);
+    const db = client.db(database);
+    const chunks = db.collection('blobs.chunks');
+    const passes = db.collection('blobs.passes');
+    const oldId = ObjectId.createFromTime(Date.now() / 1000 - 2 * 86_400);
+    const bytes = randomBytes(300_000);
+    const key = 'old/one';
+    await blobs.put(key, pieces(bytes));
+    // Makes the file old: its document and its chunks get an old id.
+    const file = await db.collection('blobs.files').findOneAndDelete({ filename: key });
+    await db.collection('blobs.files').insertOne({ ...file, _id: oldId });
+    await chunks.updateMany({ files_id: file?._id }, { $set: { files_id: oldId } });
+    const leave = () =>
+      chunks.insertOne({ files_id: ObjectId.createFromTime(Date.now() / 1000 - 3 * 86_400), n: 1 });
+
+    await passes.deleteMany({});
+    const another = await openBlobs(home.config);
+    await leave();
+    await Promise.all([blobs.sweep(60_000), another.sweep(60_000)]);
+    expect(await home.unfinished()).toBe(0);
+
+    await leave();
+    await chunks.insertOne({ files_id: ObjectId.createFromTime(Date.now() / 1000 - 120), n: 1 });
+    await Promise.all([blobs.sweep(60_000), another.sweep(60_000)]);
+    // Only the recent chunk was removed, because the pass of this day was made already.
+    expect(await home.unfinished()).toBe(1);
+
+    await passes.updateMany({}, [{ $set: { at: { $subtract: ['$at', 86_400_000] } } }]);
+    await Promise.all([blobs.sweep(60_000), another.sweep(60_000)]);
+    expect(await home.unfinished()).toBe(0);
+    expect((await read(key))?.equals(bytes)).toBe(true);
+    await another.close();
+  });
+
   it('does not sweep complete blobs', async () => {
     await blobs.put('kept/one', pieces(randomBytes(300_000)));
     await blobs.sweep(0);

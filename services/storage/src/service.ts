@@ -109,21 +109,24 @@ export async function startStorage(
     renderer: new Renderer(),
     addresses: new Addresses(options.publicUrl),
   };
-  let sweptAt = 0;
   const sweep = async () => {
     await store.sweep();
     await eraseMarked(app);
-    if (performance.now() - sweptAt < looseMs && sweptAt > 0) return;
-    sweptAt = performance.now();
-    await blobs.sweep(looseMs);
-    await sweepFolder(draftFolder, looseMs);
   };
   const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
+  // This sweep may take long if many bytes are stored, so the other sweeps do not wait for it.
+  const sweepBytes = async () => {
+    await sweepFolder(draftFolder, looseMs);
+    await blobs.sweep(looseMs);
+  };
+  const everyMs = Math.max(sweepEveryMs, looseMs);
+  const byteSweeper = undo.adopt(new Sweeper(sweepBytes, { everyMs, log }), (one) => one.stop());
+  byteSweeper.kick();
   const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
     replies: store.replies,
-    background: [sweeper, remover, relay],
+    background: [sweeper, byteSweeper, remover, relay],
     checkStore: async () => {
       await store.check();
       await blobs.check();

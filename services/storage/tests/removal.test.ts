@@ -39,3 +39,21 @@ test.each(availableEngines())(
     for (const owner of owners) await waitFor(() => isDone(owner), { what: 'the end of the note' });
   },
 );
+
+test.each(availableEngines())(
+  'a slow sweep of bytes does not delay the erasure of users (%s)',
+  async (engine) => {
+    await using place = await createPlace(engine);
+    const owner = someone();
+    const blobs = await openBlobs(place.config.blobs);
+    const slow = Promise.withResolvers<void>();
+    const sweep = vi.spyOn(blobs, 'sweep').mockReturnValue(slow.promise);
+    await using _world = await World.start(engine, { place, blobs, sweepEveryMs: 20 });
+    await waitFor(() => sweep.mock.calls.length === 1, { what: 'the sweep of bytes' });
+    await place.blobs.put(blobKey({ ...owner, id }), [Buffer.from('bytes')] as never);
+    expect((await place.held(owner)).keys).toHaveLength(1);
+    await place.store.erased.mark(owner, Date.now(), 60_000);
+    await waitFor(async () => (await place.held(owner)).keys.length === 0, { what: 'the erasure' });
+    slow.resolve();
+  },
+);

@@ -45,7 +45,10 @@ export interface Blobs {
   removeAll(prefix: string): Promise<void>;
   /** All blobs whose keys begin with `prefix`, in no particular order. Blobs that are removed meanwhile may be missing. */
   list(prefix?: string): AsyncIterable<BlobEntry>;
-  /** Removes incomplete blobs that are older than `ms`. Processes that died have left them. */
+  /**
+   * Removes incomplete blobs that are older than `ms`. Processes that died have left them. GridFS looks at all blobs only once
+   * a day, and otherwise only at blobs that were begun recently.
+   */
   sweep(ms: number): Promise<void>;
   /** Rejects when the store cannot be used. */
   check(): Promise<void>;

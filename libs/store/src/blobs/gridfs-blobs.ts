@@ -1,6 +1,7 @@
 import { type Readable, Transform, type Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { type Binary, type Db, GridFSBucket, MongoClient, ObjectId } from 'mongodb';
+import { isMongoDuplicate } from '../drivers/mongo.ts';
 import '../drivers/mongo-driver.ts';
 import { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
@@ -14,6 +15,13 @@ const chunkBytes = 255 * 1024;
 const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query reads only the index, not the chunks. */
 const sweptChunks = 1_000;
+/**
+ * The sweep looks at files for this long after they are old enough, in ms. So if some sweeps fail, a later sweep still looks at
+ * these files.
+ */
+const recentMs = 60 * 60_000;
+/** How often one of the processes looks at the chunks of all files, in ms. */
+const wholeEveryMs = 24 * 60 * 60_000;
 
 interface File {
   _id: ObjectId;
@@ -28,6 +36,12 @@ interface Chunk {
   files_id: ObjectId;
   n: number;
   data: Binary;
+}
+
+/** When a process has last begun to look at the chunks of all files. */
+interface Pass {
+  _id: 'whole';
+  at: Date;
 }
 
 /**
@@ -70,6 +84,10 @@ export class GridFsBlobs implements Blobs {
 
   get #chunks() {
     return this.#db.collection<Chunk>(`${bucketName}.chunks`);
+  }
+
+  get #passes() {
+    return this.#db.collection<Pass>(`${bucketName}.passes`);
   }
 
   async put(
@@ -172,12 +190,35 @@ export class GridFsBlobs implements Blobs {
   }
 
   async sweep(ms: number): Promise<void> {
-    // The id of a file begins with the time when it was made, in seconds. So the chunks of older files come first in the index.
-    const before = ObjectId.createFromTime(Math.ceil((Date.now() - ms) / 1000));
-    let after: ObjectId | undefined;
-    for (;;) {
-      // Looks at all chunks, because MongoDB removes the chunks of a file one by one. If a removal was interrupted, any of the
-      // file's chunks may be left.
+    const before = Date.now() - ms;
+    const after = (await this.#claimWhole()) ? undefined : idAt(before - recentMs);
+    await this.#sweepBetween(after, idAt(before));
+  }
+
+  /**
+   * Whether this process has to look at the chunks of all files. Recent files are not enough: MongoDB may have been interrupted
+   * while it removed the chunks of an old file, or no process may have run for a while. One process claims each pass, so that
+   * the others do not read the same chunks. If it dies, the next pass finds what is left.
+   */
+  async #claimWhole(): Promise<boolean> {
+    const at = new Date();
+    const last = { $lt: new Date(at.getTime() - wholeEveryMs) };
+    const { matchedCount } = await this.#passes.updateOne({ _id: 'whole', at: last }, { $set: { at } });
+    if (matchedCount > 0) return true;
+    try {
+      // There is no document before the first pass. This is not an upsert for the same reason as in `insertRow`.
+      await this.#passes.insertOne({ _id: 'whole', at });
+      return true;
+    } catch (error) {
+      if (isMongoDuplicate(error)) return false;
+      throw error;
+    }
+  }
+
+  async #sweepBetween(from: ObjectId | undefined, before: ObjectId): Promise<void> {
+    for (let after = from; ; ) {
+      // Looks at all chunks of a file, because MongoDB removes them one by one. If a removal was interrupted, any of them may
+      // be left.
       const some = await this.#chunks
         .find(
           { files_id: { $lt: before, ...(after && { $gt: after }) } },
@@ -206,6 +247,11 @@ function writeTo(target: Writable, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     target.write(chunk, (error) => (error ? reject(error) : resolve()));
   });
+}
+
+/** The first id of a file that is made after this time. An id begins with the time when it was made, in seconds. */
+function idAt(time: number): ObjectId {
+  return ObjectId.createFromTime(Math.ceil(time / 1000));
 }
 
 /**

@@ -29,6 +29,9 @@ export interface Range {
 /** A range whose documents are counted; without a limit, all of them. */
 export type Counted = Omit<Range, 'limit' | 'skip'> & Partial<Pick<Range, 'limit'>>;
 
+/** A range of ids without a limit. */
+export type IdRange = Pick<Range, 'above' | 'below'>;
+
 /** What to search a range for. */
 export interface Search {
   text: string;
@@ -168,7 +171,7 @@ export interface Documents {
   /** The ids of documents that have these keys of an index. Reads only the ids, and not the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all targets in a range of ids: later reads show everything that follows from their changes. */
-  settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void>;
+  settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void>;
   /** The values of counters, for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
@@ -222,15 +225,12 @@ export interface Documents {
     limit: number,
   ): Promise<Stored<D>[]>;
   /**
-   * Removes at most `limit` rows from ranges of ids, without a change, and returns how many. Unlike `clear`, this method
+   * Removes at most `limit` rows from ranges of ids, without a change, and returns the ranges that may still hold rows. To
+   * remove all rows, call this method with the ranges that it has returned, until it returns none. Unlike `clear`, this method
    * prevents a delayed writer from bringing the rows back. Use this for the rows of settled targets that are about to be
    * erased.
    */
-  clearRows(
-    of: AnyCollection,
-    ranges: readonly Pick<Range, 'above' | 'below'>[],
-    limit: number,
-  ): Promise<number>;
+  clearRows(of: AnyCollection, ranges: readonly IdRange[], limit: number): Promise<readonly IdRange[]>;
   /**
    * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events: on
    * MongoDB, a change first stores its events in its target, and the relay copies them out later. Returns how many targets were

@@ -17,6 +17,7 @@ import {
   type Documents,
   type Found,
   gathered,
+  type IdRange,
   type Range,
   type Refusal,
   refuseTargets,
@@ -159,12 +160,12 @@ class MongoDocuments implements Documents {
     return gathered(await this.#readsOf(of).idsBy(index, keys));
   }
 
-  async settle<D>(of: Collection<D>, which: Stored<D> | Pick<Range, 'above' | 'below'>): Promise<void> {
+  async settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void> {
     const open = 'above' in which ? await this.#openOf(of, which) : [targetOf(which)];
     await Promise.all(open.map((target) => this.#settler.settleTarget(of.name, target)));
   }
 
-  async #openOf<D>(of: Collection<D>, range: Pick<Range, 'above' | 'below'>): Promise<MongoTarget[]> {
+  async #openOf<D>(of: Collection<D>, range: IdRange): Promise<MongoTarget[]> {
     const filter = { unsettledAt: ever, _id: between(range) } as Filter<MongoTarget>;
     return this.#targetsOf(of)
       .find(filter, { projection: { unsettled: 1, rev: 1 } })
@@ -273,11 +274,7 @@ class MongoDocuments implements Documents {
     return this.#upkeep.remaining(this.#readsOf(of), index, keys, limit);
   }
 
-  async clearRows(
-    of: AnyCollection,
-    ranges: readonly Pick<Range, 'above' | 'below'>[],
-    limit: number,
-  ): Promise<number> {
+  async clearRows(of: AnyCollection, ranges: readonly IdRange[], limit: number): Promise<readonly IdRange[]> {
     refuseTargets(of);
     return this.#upkeep.clearRows(this.#readsOf(of), ranges, limit);
   }

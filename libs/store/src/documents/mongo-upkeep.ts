@@ -4,7 +4,7 @@ import { despiteDeadlocks } from '../drivers/failed-writes.ts';
 import type { Settler } from '../settle/settler.ts';
 import { goneRow } from '../settle/write-row.ts';
 import type { AnyCollection } from './collection.ts';
-import type { Range, Stored } from './documents.ts';
+import type { IdRange, Stored } from './documents.ts';
 import {
   between,
   contentFields,
@@ -83,22 +83,14 @@ export class MongoUpkeep {
 
   async clearRows(
     { stored }: MongoReads<unknown>,
-    ranges: readonly Pick<Range, 'above' | 'below'>[],
+    ranges: readonly IdRange[],
     limit: number,
-  ): Promise<number> {
-    const found: string[] = [];
-    for (let at = 0; at < ranges.length && found.length < limit; at += fewRanges) {
-      const some = ranges.slice(at, at + fewRanges).map(async (range) => {
-        const filter = { _id: between(range), ...isThere } as Filter<MongoDocument>;
-        return stored.find(filter, { projection: { _id: 1 }, limit, batchSize: limit }).toArray();
-      });
-      found.push(...(await Promise.all(some)).flat().map(({ _id }) => _id));
-    }
-    const ids = found.slice(0, limit);
-    if (ids.length === 0) return 0;
+  ): Promise<readonly IdRange[]> {
+    const { ids, rest } = await firstRows(stored, ranges, limit);
     // The document of each row stays, with its `rev`. By this `rev`, writers of earlier changes see that they are late.
-    await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
-    return ids.length;
+    if (ids.length > 0)
+      await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
+    return rest;
   }
 
   /** @param counters The names of all collections whose documents may hold intents. */
@@ -119,6 +111,35 @@ export class MongoUpkeep {
 
 function targetsOf<D>({ stored }: MongoReads<D>): MongoCollection<MongoTarget> {
   return stored as unknown as MongoCollection<MongoTarget>;
+}
+
+/**
+ * The ids of the first rows in some ranges, and the ranges behind these rows. The next search has to begin there: a search from
+ * the start would read the documents of all rows that were removed before.
+ */
+async function firstRows(
+  stored: MongoCollection<MongoDocument>,
+  ranges: readonly IdRange[],
+  limit: number,
+): Promise<{ ids: string[]; rest: readonly IdRange[] }> {
+  const options = { projection: { _id: 1 }, sort: { _id: 1 }, limit, batchSize: limit } as const;
+  const ids: string[] = [];
+  for (let from = 0; from < ranges.length; from += fewRanges) {
+    const some = ranges.slice(from, from + fewRanges);
+    const found = await Promise.all(
+      some.map(async (range) => {
+        const filter = { _id: between(range), ...isThere } as Filter<MongoDocument>;
+        return { range, rows: await stored.find(filter, options).toArray() };
+      }),
+    );
+    for (const [at, { range, rows }] of found.entries()) {
+      ids.push(...rows.slice(0, limit - ids.length).map(({ _id }) => _id));
+      const above = ids[limit - 1];
+      if (above !== undefined)
+        return { ids, rest: [{ above, below: range.below }, ...ranges.slice(from + at + 1)] };
+    }
+  }
+  return { ids, rest: [] };
 }
 
 /** Prevents the commits of targets that are being made. A target that committed earlier can be read after this call. */

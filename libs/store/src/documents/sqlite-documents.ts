@@ -18,6 +18,7 @@ import {
   type Documents,
   type Found,
   gathered,
+  type IdRange,
   oldestLayout,
   type Range,
   type Refusal,
@@ -220,20 +221,16 @@ class SqliteDocuments implements Documents {
     return found.map((row) => read(of, row));
   }
 
-  async clearRows(
-    of: AnyCollection,
-    ranges: readonly Pick<Range, 'above' | 'below'>[],
-    limit: number,
-  ): Promise<number> {
+  async clearRows(of: AnyCollection, ranges: readonly IdRange[], limit: number): Promise<readonly IdRange[]> {
     refuseTargets(of);
     const table = this.#tableOf(of);
     return transaction(this.#db, () => {
       let left = limit;
-      for (const { above, below } of ranges) {
-        if (left === 0) break;
+      for (const [at, { above, below }] of ranges.entries()) {
         left -= table.removeRange(above, below, left);
+        if (left === 0) return ranges.slice(at);
       }
-      return limit - left;
+      return [];
     });
   }
 

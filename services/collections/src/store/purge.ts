@@ -1,4 +1,4 @@
-import type { Documents, Stored } from '@kith/store';
+import type { Documents, IdRange, Stored } from '@kith/store';
 import { collections, entities, idOf, type StoredCollection } from './collections.ts';
 import type { Ended } from './ended.ts';
 import { entityRange } from './entity-place.ts';
@@ -69,9 +69,11 @@ export class Purge {
       if (count === 0) return erased;
     }
     const holding = some.filter(({ doc }) => doc.entityCount > 0);
-    const ranges = holding.map(({ id, doc }) => entityRange({ ...placed(id), id: idOf(doc, id) }));
-    for (let cleared = batch; ranges.length > 0 && cleared === batch; ) {
-      cleared = await this.#documents.clearRows(entities, ranges, batch);
+    let left: readonly IdRange[] = holding.map(({ id, doc }) =>
+      entityRange({ ...placed(id), id: idOf(doc, id) }),
+    );
+    while (left.length > 0) {
+      left = await this.#documents.clearRows(entities, left, batch);
       yield;
     }
     // Records the ids before they become free, so that no import can use them in between.

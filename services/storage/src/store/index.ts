@@ -3,6 +3,7 @@ import { ErasedUsers, eraseProject } from '@kith/service';
 import {
   type DocumentChange,
   type Documents,
+  type IdRange,
   type Outbox,
   type Replies,
   replyCollection,
@@ -242,8 +243,8 @@ export class FileStore {
   async erase(owner: Owner): Promise<boolean> {
     const id = accountId(owner);
     const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);
-    const range = fileRange(owner);
-    while ((await this.#documents.clearRows(files, [range], atOnce)) > 0);
+    for (let left: readonly IdRange[] = [fileRange(owner)]; left.length > 0; )
+      left = await this.#documents.clearRows(files, left, atOnce);
     return stored === undefined || this.#documents.erase(accounts, stored);
   }
 
