@@ -1,7 +1,7 @@
 import type { Logger, Metrics, Secrets } from '@kith/base';
 import type { MailKind } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
-import type { IdentityStore, Mailing, User } from '../store/index.ts';
+import { type IdentityStore, type Mailing, sealedFor, type User } from '../store/index.ts';
 import { linkOf } from './links.ts';
 import { storeNotices } from './notices.ts';
 import { textsOf } from './texts.ts';
@@ -114,7 +114,7 @@ export class Postman {
       for (const { id, projectId, sealed } of some) {
         let address: string | undefined;
         try {
-          address = secrets.open('mail-address', sealed, id).toString();
+          address = secrets.open(sealedFor.address, sealed, id).toString();
         } catch (error) {
           log.warn({ err: error, projectId }, 'a requested password reset cannot be decrypted any more');
         }
