@@ -61,14 +61,14 @@ describe(`docs/${guide}`, () => {
       expect(await project.call('logs', '--no-color', 'statistics', 'nats')).not.toMatch(/violation/i);
 
       const config = await readFile(join(copy.path, 'deploy/prometheus/prometheus.yml'), 'utf8');
-      const targets = [...config.matchAll(/^ +- ([a-z]+:9090)$/gm)].map(([, target = '']) => target);
-      expect(targets).toContain('statistics:9090');
+      const targets = [...config.matchAll(/^ {10}- ([a-z]+)$/gm)].map(([, target = '']) => target);
+      expect(targets).toContain('statistics');
       const metrics = (target: string) => {
-        const script = `process.stdout.write(await (await fetch('http://${target}/metrics')).text())`;
+        const script = `process.stdout.write(await (await fetch('http://${target}:9090/metrics')).text())`;
         return project.call('exec', '-T', 'gateway', 'node', '--input-type=module', '-e', script);
       };
       for (const target of targets) expect(await metrics(target)).toContain('nodejs_version_info');
-      expect(await metrics('statistics:9090')).toMatch(
+      expect(await metrics('statistics')).toMatch(
         /^kith_events_consumed_total\{.*durable="statistics-connections".*\} 1$/m,
       );
     },

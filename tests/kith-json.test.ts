@@ -89,7 +89,9 @@ describe('--json', () => {
     expect(deleting).toEqual([{ id, status: 'deleting' }]);
     expect(await call('backup', ['backup', '--anonymise'])).toMatchObject({ password: expect.any(String) });
     expect(await call('stop')).toMatchObject({ pid: expect.any(Number) });
-    expect(await call('secrets rotate')).toEqual([{ service: 'identity', sealed: 2, anew: 2 }]);
+    expect(await call('secrets rotate')).toEqual([
+      { service: 'identity', sealed: 2, anew: 2, unreadable: 0 },
+    ]);
 
     expect(await call('dead-letters list', ['connections-profiles'])).toEqual([]);
     expect(await call('dead-letters replay', ['connections-profiles'])).toEqual({ published: 0 });

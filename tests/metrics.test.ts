@@ -10,10 +10,10 @@ import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 /**
- * Labels and metrics that the metrics of Kith do not declare. Prometheus adds `job`, `instance` and `up`. Histograms have the
- * label `le`.
+ * Labels and metrics that the metrics of Kith do not declare. Prometheus adds `job`, `instance`, `up` and, as prometheus.yml
+ * says, `process`. Histograms have the label `le`.
  */
-const ownLabels = ['job', 'instance', 'le'];
+const ownLabels = ['job', 'instance', 'process', 'le'];
 const ownMetrics = ['up'];
 
 const expressions = [
@@ -37,7 +37,7 @@ it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
 
 it('Prometheus scrapes every process of docker-compose', () => {
   const processes = read('docker-compose.yml').matchAll(/^ {2}([a-z-]+):\n {4}<<: \*service$/gm);
-  const targets = read('deploy/prometheus/prometheus.yml').matchAll(/- ([a-z-]+):9090$/gm);
+  const targets = read('deploy/prometheus/prometheus.yml').matchAll(/^ {10}- ([a-z-]+)$/gm);
   const sorted = (found: Iterable<RegExpExecArray>) => [...found].map(([, name]) => name).toSorted();
   expect(sorted(targets)).toEqual(sorted(processes));
 });

@@ -1,5 +1,5 @@
 // Quick counterpart: tests/start.test.ts
-// Starts no platform and at most 18 processes.
+// Starts no platform and at most 19 processes.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -119,7 +119,7 @@ describe('npm start, in cases that take longer', () => {
     await rm(other, { recursive: true, force: true });
   }, 90_000);
 
-  it('uses another internal port if the usual port is taken, and says so', async () => {
+  it('uses another internal port if the usual port is taken, and says so; in production, it does not start', async () => {
     const usual = await listening(9090).catch((error: NodeJS.ErrnoException) => {
       // If another program has this port already, the test works just as well.
       expect(error.code).toBe('EADDRINUSE');
@@ -132,6 +132,19 @@ describe('npm start, in cases that take longer', () => {
       );
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
     }
+    {
+      // In production, monitoring would watch the program that has the port.
+      const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
+      const KITH_SECRET = 'a secret from outside of the data folder';
+      const failed = await start({ KITH_DATA: production, NODE_ENV: 'production', KITH_SECRET });
+      // If the start has not failed, this signal ends it.
+      failed.signal('SIGINT');
+      expect(await failed.exited).toBe(1);
+      expect(failed.output()).toMatch(
+        /:9090 is taken by another program; set INTERNAL_PORT to another port\./,
+      );
+      await rm(production, { recursive: true, force: true });
+    }
     usual?.close();
     const port = await freePort();
     await using kith = await start({ INTERNAL_PORT: String(port) });
@@ -141,7 +154,7 @@ describe('npm start, in cases that take longer', () => {
   it('makes no demo, and signs no test tokens, in production', async () => {
     const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
     const KITH_SECRET = 'a secret from outside of the data folder';
-    const env = { KITH_DATA: production, PORT: '0', NODE_ENV: 'production', KITH_SECRET };
+    const env = { KITH_DATA: production, PORT: '0', INTERNAL_PORT: '0', NODE_ENV: 'production', KITH_SECRET };
     const kith = await startByKith({ env, until: 'no demo project' });
     // The log lines contain addresses, too. So the patterns match only lines of the start's own text.
     const url = /^Kith is up at (http:\/\/127\.0\.0\.1:\d+)/m.exec(kith.output())?.[1];

@@ -107,7 +107,7 @@ const parts: Record<string, Record<string, string>> = {
     upstreams: `      UPSTREAMS: ${streaming.map(({ name }) => `${name}=http://${name}:${streamingPort}`).join(',')}\n`,
     volumes: lines((name) => `  nats-${name}: {}`),
   },
-  'deploy/prometheus/prometheus.yml': { targets: lines((name) => `          - ${name}:9090`) },
+  'deploy/prometheus/prometheus.yml': { targets: lines((name) => `          - ${name}`) },
 };
 
 for (const [path, texts] of Object.entries(parts)) {

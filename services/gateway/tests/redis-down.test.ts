@@ -42,7 +42,9 @@ async function startWith(redisPort: number, times: { patienceMs?: number; deadMs
       localAddress,
     });
   const redisLines = () => lines.filter((line) => line.includes('limits are counted'));
-  return { test, list, lines, redisLines };
+  const isDegraded = async () =>
+    (await test.runtime.metrics.registry.metrics()).includes('\nkith_limiter_degraded 1\n');
+  return { test, list, lines, redisLines, isDegraded };
 }
 
 async function expectLimitedInMemory(list: () => Promise<Answer>): Promise<void> {
@@ -113,7 +115,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
           });
         }
       });
-      const { test, list, redisLines } = await startWith(await listen(proxy), times);
+      const { test, list, redisLines, isDegraded } = await startWith(await listen(proxy), times);
       // Waits until requests are counted in Redis. These requests come from another address than the ones below, so that they
       // do not use up the limit of those.
       await waitFor(async () => {
@@ -127,12 +129,14 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (let n = 0; n < 12; n++) answers.push(await list('127.0.0.9'));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
       expect(redisLines()).toHaveLength(logged + 1);
+      expect(await isDegraded()).toBe(true);
       hangs = false;
       for (const socket of sockets) socket.resume();
-      await waitFor(async () => {
-        await list('127.0.0.8');
-        return redisLines().length === logged + 2;
-      });
+      // The metrics notice this without a request.
+      await waitFor(async () => !(await isDegraded()), { what: 'the end of the degradation' });
+      expect(redisLines()).toHaveLength(logged + 2);
+      expect((await list('127.0.0.8')).headers['x-ratelimit-remaining']).toBe('2');
+      expect(redisLines()).toHaveLength(logged + 2);
       await test[Symbol.asyncDispose]();
       for (const socket of sockets) socket.destroy();
       proxy.close();

@@ -150,7 +150,8 @@ export async function startIdentity(
   const { mails = {} } = options;
   const postman = undo.adopt(
     new Postman({
-      ...{ store, secrets, restoredAt, log: runtime.log, publicUrl: mails.publicUrl, times: mails.times },
+      ...{ store, secrets, restoredAt, log: runtime.log, metrics: runtime.metrics },
+      ...{ publicUrl: mails.publicUrl, times: mails.times },
       transport: await openTransport(mails, runtime.log),
     }),
     (started) => started.stop(),

@@ -62,6 +62,10 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   const nthMail = (email: string, nth = 0) =>
     waitFor(async () => mailsTo(email)[nth], { what: `mail ${nth} to ${email}` });
   const stored = async () => JSON.stringify(await dumpStore(identity.store)).replaceAll('\\', '');
+  const attempts = async () => {
+    const { values } = await identity.runtime.metrics.mailAttempts.get();
+    return Object.fromEntries(values.map(({ labels, value }) => [labels.outcome, value]));
+  };
   const isSent = () =>
     waitFor(async () => !(await stored()).includes('"waiting":{'), { what: 'nothing that waits' });
   const tokenIn = (text: string) => /^[\w-]{43}$/m.exec(text)?.[0] ?? '';
@@ -115,14 +119,27 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     });
   });
 
+  test('the metric of attempts has every outcome before the first attempt', async () => {
+    await using other = await startTestIdentity(engine, { mails: { smtpUrl: server.url } });
+    const { values } = await other.runtime.metrics.mailAttempts.get();
+    expect(values.map(({ labels, value }) => [labels.outcome, value])).toEqual([
+      ['sent', 0],
+      ['failed', 0],
+      ['refused', 0],
+    ]);
+  });
+
   test('after a failure, a mail is sent again with a valid token', async () => {
     const { email } = await person();
-    server.refusals = [451, 421];
+    const { sent = 0, failed = 0, refused } = await attempts();
+    server.refusals = [451, 450];
     await askReset(email);
     const { text } = await nthMail(email);
     expect(server.refusals).toEqual([]);
     expect((await reset(tokenIn(text))).status).toBe(200);
     expect(mailsTo(email)).toHaveLength(1);
+    await isSent();
+    expect(await attempts()).toEqual({ sent: sent + 1, failed: failed + 2, refused });
   });
 
   test('a mail with a token gets a new Message-ID when it is sent again, so that no mail server drops the mail with the valid token', async () => {
@@ -262,6 +279,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
 
   test('a mail that the server refuses permanently is not sent again', async () => {
     const [one, other] = [await person(), await person()];
+    const { sent = 0, failed, refused = 0 } = await attempts();
     server.refusals = [550];
     server.tries = 0;
     await askReset(one.email);
@@ -271,6 +289,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await nthMail(other.email);
     await isSent();
     expect([server.tries, mailsTo(one.email).length]).toEqual([2, 0]);
+    expect(await attempts()).toEqual({ sent: sent + 1, failed, refused: refused + 1 });
   });
 
   test('a user who was imported without a password sets the first password by a reset', async () => {

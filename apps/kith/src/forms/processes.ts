@@ -5,6 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import { StartError } from '@kith/base';
 import type { ProcessName } from '../services.ts';
 import { nodeFlags } from './node-flags.ts';
+import { rotateLog } from './rotate-log.ts';
 
 /** The message that a process sends to its parent as soon as it serves. */
 export interface ReadyMessage {
@@ -34,9 +35,11 @@ export interface ServiceProcess {
 
 const { resolve } = createRequire(import.meta.url);
 const startMs = 30_000;
+const rotateEveryMs = 10_000;
 
 /**
- * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`. If the process ends
+ * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is
+ * rotated when it is large. If the process ends
  * before it is ready, the `StartError` holds its last lines on stderr. `main` can name another file to run, for example of another
  * version.
  */
@@ -52,6 +55,8 @@ export async function startServiceProcess(
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 1));
   });
+  const rotating = setInterval(() => rotateLog(options.logFile), rotateEveryMs).unref();
+  void exited.then(() => clearInterval(rotating));
   const ready = await readyMessage(name, child, exited, () => lastWords);
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);

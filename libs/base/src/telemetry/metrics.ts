@@ -141,6 +141,13 @@ export class Metrics {
     ...this.#of,
   });
 
+  readonly mailAttempts = new Counter({
+    name: 'kith_mail_attempts_total',
+    help: 'Attempts to send a mail, by outcome (`sent`; `failed`: the mail is tried again; `refused`: the mail server has refused it permanently)',
+    labelNames: ['outcome'],
+    ...this.#of,
+  });
+
   readonly limiterStore = new LiveGauge({
     name: 'kith_limiter_store',
     help: '1 for the store in which limits are counted now (`redis` or `memory`)',

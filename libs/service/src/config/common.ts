@@ -30,7 +30,7 @@ export const commonConfig = z.object({
   INTERNAL_PORT: wholeNumber(0, 65535)
     .default(9090)
     .describe(
-      'port of `/healthz`, `/readyz` and `/metrics`; 0 means any free port; `npm start` takes a free port if 9090 is taken',
+      'port of `/healthz`, `/readyz` and `/metrics`; 0 means any free port; outside of production, `npm start` takes a free port if 9090 is taken',
     ),
   OPERATIONS_AT_ONCE: wholeNumber(1, 10_000)
     .default(operationsAtOnce)

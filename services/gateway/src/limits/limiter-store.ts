@@ -72,29 +72,41 @@ async function redisStore(
   await firstOutcome(redis, deadMs);
 
   const counts = new RedisCounts(redis, { patienceMs });
-  let shared = true;
-  const note = (now: boolean, failure?: unknown) => {
-    if (now === shared) return;
-    shared = now;
-    if (now) log.info('limits are counted in Redis again');
-    else log.warn({ err: failure, connection: connectionError?.message }, 'limits are counted in memory');
+  /** The key of the last request, if Redis could not count it. */
+  let failed: string | undefined;
+  const noteCounted = () => {
+    if (failed !== undefined) log.info('limits are counted in Redis again');
+    failed = undefined;
   };
-  const isShared = () => Number(shared && redis.status === 'ready');
+  const noteFailure = (key: string, failure: unknown) => {
+    if (failed === undefined)
+      log.warn({ err: failure, connection: connectionError?.message }, 'limits are counted in memory');
+    failed = key;
+  };
+  // After a failure, each reading of the gauges counts once in Redis, under a key that no client has. Otherwise the gauges would
+  // report the failure until the next request, even if Redis works again.
+  const isShared = async () => {
+    if (failed !== undefined) {
+      const probe = { key: `${failed}:probe`, windowSeconds: 1, ceiling: null };
+      await counts.count(probe).then(noteCounted, () => undefined);
+    }
+    return Number(failed === undefined && redis.status === 'ready');
+  };
   const watched = [
     metrics.limiterStore.watch({ store: 'redis' }, isShared),
-    metrics.limiterStore.watch({ store: 'memory' }, () => 1 - isShared()),
-    metrics.limiterDegraded.watch({}, () => 1 - isShared()),
+    metrics.limiterStore.watch({ store: 'memory' }, async () => 1 - (await isShared())),
+    metrics.limiterDegraded.watch({}, async () => 1 - (await isShared()), 1),
   ];
   const insurance = new MemoryCounts();
   return {
     async count(request) {
       try {
         const count = await counts.count(request);
-        note(true);
+        noteCounted();
         return count;
       } catch (error) {
         metrics.limiterRedisErrors.inc();
-        note(false, error);
+        noteFailure(request.key, error);
         return insurance.count(request);
       }
     },

@@ -1,7 +1,7 @@
-import type { Logger, Secrets } from '@kith/base';
+import type { Logger, Metrics, Secrets } from '@kith/base';
 import type { MailKind } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
-import type { IdentityStore, Mailing, User } from '../store/index.ts';
+import { type IdentityStore, type Mailing, sealedFor, type User } from '../store/index.ts';
 import { linkOf } from './links.ts';
 import { storeNotices } from './notices.ts';
 import { textsOf } from './texts.ts';
@@ -18,6 +18,7 @@ export interface PostmanOptions {
   /** When the database was last restored. Mails that were already waiting then are not sent. */
   restoredAt: number;
   log: Logger;
+  metrics: Pick<Metrics, 'mailAttempts'>;
   times?: Partial<MailTimes> | undefined;
 }
 
@@ -66,6 +67,8 @@ export class Postman {
     this.#options = options;
     this.#times = { ...usualTimes, ...options.times };
     if (!options.transport) return;
+    // Prometheus notices the first failure only if the counter was 0 before.
+    for (const outcome of ['sent', 'failed', 'refused']) options.metrics.mailAttempts.inc({ outcome }, 0);
     const { everyMs } = this.#times;
     this.#sweeper = new Sweeper(() => this.#sendAll(), { everyMs, log: options.log });
   }
@@ -111,7 +114,7 @@ export class Postman {
       for (const { id, projectId, sealed } of some) {
         let address: string | undefined;
         try {
-          address = secrets.open('mail-address', sealed, id).toString();
+          address = secrets.open(sealedFor.address, sealed, id).toString();
         } catch (error) {
           log.warn({ err: error, projectId }, 'a requested password reset cannot be decrypted any more');
         }
@@ -161,6 +164,7 @@ export class Postman {
       await this.#failed(mailing, tries + 1, error as Error & { code?: string; responseCode?: number });
       return;
     }
+    this.#options.metrics.mailAttempts.inc({ outcome: 'sent' });
     await store.mailings.settle(mailing, { tries: tries + 1 });
   }
 
@@ -194,10 +198,11 @@ export class Postman {
     tries: number,
     { code, responseCode = 0 }: { code?: string; responseCode?: number },
   ): Promise<void> {
-    const { store, log } = this.#options;
+    const { store, log, metrics } = this.#options;
     // With a code of 500 or more, the server has refused the mail permanently (RFC 5321 section 4.2.1). But `EAUTH` means that
     // the server has refused the sign-in, and not the mail.
     const isForGood = responseCode >= 500 && code !== 'EAUTH';
+    metrics.mailAttempts.inc({ outcome: isForGood ? 'refused' : 'failed' });
     const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);
     const again = isForGood ? {} : { again: new Date(Date.now() + waitMs) };
     await store.mailings.settle(mailing, { tries, ...again });

@@ -2,7 +2,12 @@ import type { Documents } from '@kith/store';
 import { hashKeys } from './collections/keys.ts';
 
 /** The purposes for which values in identity's database are sealed (docs/adr/0048). */
-export const sealedFor = { signing: 'signing key', hashing: 'key of keyed hashes', totp: 'totp' } as const;
+export const sealedFor = {
+  signing: 'signing key',
+  hashing: 'key of keyed hashes',
+  totp: 'totp',
+  address: 'mail-address',
+} as const;
 
 const id = 'current';
 

@@ -12,6 +12,9 @@ export interface ResetRequest {
 
 const keepMs = 3600 * 1000;
 
+/** The version of a stored request: when it was made, in Unix ms. */
+export const versionOf = ({ until }: { until: number }) => until - keepMs;
+
 /**
  * Password resets that were requested but not processed yet. A request is stored in the same way if no account has the address.
  */
@@ -23,10 +26,8 @@ export class ResetRequests {
   }
 
   async add(id: string, sealed: string): Promise<void> {
-    const now = Date.now();
-    await this.#documents.keep(resetRequests, [
-      { id, doc: { sealed, until: now + keepMs }, epoch: 0, version: now },
-    ]);
+    const doc = { sealed, until: Date.now() + keepMs };
+    await this.#documents.keep(resetRequests, [{ id, doc, epoch: 0, version: versionOf(doc) }]);
   }
 
   async some(limit: number): Promise<ResetRequest[]> {

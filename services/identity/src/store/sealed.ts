@@ -1,9 +1,11 @@
 import type { Sealed } from '@kith/store';
 import { hashKeys, keys } from './collections/keys.ts';
+import { resetRequests } from './collections/mails.ts';
 import { factors } from './collections/sign-in.ts';
 import { resealedBook } from './factor-book.ts';
 import { sealedFor } from './hash-keys.ts';
 import { lastIn } from './keys-of.ts';
+import { versionOf } from './reset-requests.ts';
 
 /**
  * All values that identity seals. After a change of KITH_SECRET, the values in this list are sealed again. If a kind of value
@@ -16,4 +18,11 @@ export const sealed: readonly Sealed[] = [
     anew: ({ id, doc }, anew) => resealedBook(doc, (text) => anew(sealedFor.totp, text, lastIn(id))),
   },
   { in: hashKeys, anew: ({ id, doc }, anew) => ({ sealed: anew(sealedFor.hashing, doc.sealed, id) }) },
+  {
+    in: resetRequests,
+    // A later `until` makes the resealed request the newer one.
+    anew: ({ id, doc }, anew) => ({ sealed: anew(sealedFor.address, doc.sealed, id), until: doc.until + 1 }),
+    version: versionOf,
+    dispensable: true,
+  },
 ];

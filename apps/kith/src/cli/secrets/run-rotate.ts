@@ -26,6 +26,7 @@ export async function runRotateSecrets(_given: Given, { env }: Surroundings): Pr
     service: ({ service }) => service,
     sealed: ({ sealed }) => String(sealed),
     anew: ({ anew }) => String(anew),
+    unreadable: ({ unreadable }) => String(unreadable),
   });
   return { value: rows, text };
 }
@@ -92,7 +93,7 @@ async function resealEach(secrets: Secrets, placeOf: (service: string) => StoreC
         const pass = await resealAll(documents, sealed, secrets);
         anew += pass.anew;
         left = pass.left;
-        if (left === 0) rows.push({ service, sealed: pass.sealed, anew });
+        if (left === 0) rows.push({ service, sealed: pass.sealed, anew, unreadable: pass.unreadable });
       }
     } catch (error) {
       if (!(error instanceof CannotOpen)) throw error;

@@ -31,9 +31,9 @@ export async function startInProcess({
   const log = createLogger({ name: 'kith', level: config.LOG_LEVEL });
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
-  // If INTERNAL_PORT is not set, nobody relies on the usual port, and any free port will do. The usual port may be taken,
-  // because it is also the default port of Prometheus.
-  const internalPortMayMove = !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
+  // If INTERNAL_PORT is not set during development, nobody relies on the usual port, and any free port will do. The usual port may
+  // be taken, because it is also the default port of Prometheus. In production, monitoring would then watch another program.
+  const internalPortMayMove = !isProduction && !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
   const platform = await startEmbedded({
     config: { ...config, OPERATOR_TOKEN: token },
     folder,
