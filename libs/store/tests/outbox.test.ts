@@ -245,6 +245,18 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(stays)]);
   });
 
+  test('the key of an event whose content was replaced is in no mark after the event is removed', async () => {
+    const { outbox, store } = world;
+    const [gone, stays] = [event('gone'), event('stays')];
+    for (const one of [gone, stays]) await store(one);
+    await outbox.unpublished(10);
+    await outbox.markPublished([gone, stays].map(eventKey), { first: 1, last: 2, id: gone.id });
+    await outbox.amend(eventKey(gone), { ...gone, data: { name: null } }, 5);
+    await outbox.forget([eventKey(gone)]);
+    expect(await world.marks()).not.toContain(eventKey(gone));
+    expect(await world.marks()).toContain(eventKey(stays));
+  });
+
   test('stores to which log its marks refer', async () => {
     const { outbox } = world;
     expect(await outbox.fact('log')).toBeUndefined();

@@ -49,10 +49,18 @@ test('a file that lacks what was added to the tables later gets it when it is op
   if (place.config.kind !== 'sqlite') throw new Error('This is about SQLite.');
   await (await openDocuments(place.config, { collections: [] })).close();
   using db = new DatabaseSync(place.config.file);
-  db.exec("DROP INDEX events_published; DELETE FROM layout WHERE name <> 'events'");
+  const [one, other] = [event('one'), event('other')];
+  const outbox = new SqliteOutbox(db);
+  for (const stored of [one, other]) outbox.add(stored);
+  await outbox.markPublished([one, other].map(eventKey), { first: 1, last: 2, id: other.id });
+  db.exec(`DROP INDEX events_published; ALTER TABLE events DROP COLUMN mark;
+    DELETE FROM layout WHERE name <> 'events'`);
   // This does not bring a file up to date, because no service may run on it yet.
   expect(await noteRestored(place.config)).toBe(1);
-  await (await openDocuments(place.config, { collections: [] })).close();
+  const documents = await openDocuments(place.config, { collections: [] });
+  await documents.outbox.forget([eventKey(one)]);
+  await documents.close();
+  expect(db.prepare('SELECT keys FROM marks').all()).toEqual([{ keys: JSON.stringify([eventKey(other)]) }]);
   expect(db.prepare("SELECT 1 AS one FROM sqlite_master WHERE name = 'events_published'").get()).toEqual({
     one: 1,
   });

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { Epoch, Outbox } from '../outbox/outbox.ts';
-import { SqliteOutbox } from '../outbox/sqlite-outbox.ts';
+import { SqliteFacts } from '../outbox/sqlite-facts.ts';
 import type { StoreConfig } from './store-config.ts';
 
 interface Restored {
@@ -17,7 +17,7 @@ interface Restored {
 export async function noteRestored(config: StoreConfig, how: Restored = {}): Promise<number> {
   if (config.kind === 'sqlite') {
     using db = new DatabaseSync(config.file, { timeout: 5_000 });
-    return await raiseEpoch(new SqliteOutbox(db), how);
+    return await raiseEpoch(new SqliteFacts(db), how);
   }
   // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
   const { MongoClient } = await import('mongodb');
@@ -29,15 +29,18 @@ export async function noteRestored(config: StoreConfig, how: Restored = {}): Pro
 /** Reads the epoch of a database in a file. Resolves to `undefined` if the database was never restored from a backup. */
 export async function readEpoch(file: string): Promise<Epoch | undefined> {
   using db = new DatabaseSync(file, { timeout: 5_000 });
-  return await new SqliteOutbox(db).fact('epoch');
+  return await new SqliteFacts(db).fact('epoch');
 }
 
-async function raiseEpoch(outbox: Outbox, { whole, unerasedSince }: Restored): Promise<number> {
-  const before = await outbox.fact('epoch');
+async function raiseEpoch(
+  facts: Pick<Outbox, 'fact' | 'noteFact'>,
+  { whole, unerasedSince }: Restored,
+): Promise<number> {
+  const before = await facts.fact('epoch');
   const number = (before?.number ?? 0) + 1;
   const since = whole ? unerasedSince : before?.unerasedSince;
   const isTold = whole || !before?.number || before.isTold;
-  await outbox.noteFact('epoch', {
+  await facts.noteFact('epoch', {
     ...{ number, restoredAt: Date.now() },
     ...(!whole && { isNew: true }),
     ...(since !== undefined && { unerasedSince: since }),

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../drivers/sqlite.ts';
 import { SqliteOutbox, sqliteOutboxParts } from '../outbox/sqlite-outbox.ts';
 import { CarriedEvent } from './carried-event.ts';
@@ -46,6 +47,8 @@ type Read<D> = Stored<D> & { rev: number };
  * If a call makes this many changes or more, it is a bulk. During a bulk, the log is copied back into the database less often.
  */
 const bulk = 100;
+/** How many expired documents one statement deletes. No request is served meanwhile. */
+const expiredAtOnce = 1_000;
 
 /** Opens a service's database on SQLite, where a change is one transaction. Throws `StartError`. */
 export function openSqliteDocuments(options: SqliteDocumentsOptions): Documents {
@@ -261,7 +264,10 @@ class SqliteDocuments implements Documents {
 
   async sweep(): Promise<void> {
     const now = Date.now();
-    for (const table of this.#tables.values()) if (table.collection.expires) table.expire(now);
+    for (const table of this.#tables.values()) {
+      if (!table.collection.expires) continue;
+      while (table.expire(now, expiredAtOnce) === expiredAtOnce) await nextTurn();
+    }
   }
 
   async check(): Promise<void> {

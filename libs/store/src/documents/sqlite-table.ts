@@ -283,8 +283,10 @@ export class SqliteTable<D> {
     return Number(this.#prepared(sql, () => sql).run(above, below, limit).changes);
   }
 
-  expire(now: number): void {
-    this.#prepared('expire', () => 'DELETE FROM :table WHERE expires < ?').run(now);
+  /** Deletes at most `limit` expired documents; returns how many. */
+  expire(now: number, limit: number): number {
+    const sql = 'DELETE FROM :table WHERE rowid IN (SELECT rowid FROM :table WHERE expires < ? LIMIT ?)';
+    return Number(this.#prepared(sql, () => sql).run(now, limit).changes);
   }
 
   /**

@@ -192,6 +192,7 @@ export class MongoOutbox implements Outbox {
   }
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
+    await this.#leaveOut([key]);
     await this.#noteBatch([key], { last: position, id: event.id });
     await this.#events.updateOne(
       { _id: key },
@@ -200,9 +201,8 @@ export class MongoOutbox implements Outbox {
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // Removes the keys from the batches, because a key names the person that its event is about. This reads the batches of a
-    // week, but only when an account ends.
-    await this.#marks.updateMany({ keys: { $in: [...keys] } }, { $pull: { keys: { $in: [...keys] } } });
+    // Removes the keys from the batches, because a key names the person that its event is about.
+    await this.#leaveOut(keys);
     await this.#events.deleteMany({ _id: { $in: [...keys] }, unpublished: { $exists: false } });
   }
 
@@ -254,6 +254,19 @@ export class MongoOutbox implements Outbox {
       { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: new Date(Date.now() + keepMs) } },
       { upsert: true },
     );
+  }
+
+  /** Removes the keys of events from their batches. The last position of such a batch lies in the span of the event's copies. */
+  async #leaveOut(keys: readonly string[]): Promise<void> {
+    const named = { $in: [...keys] };
+    const filter = { _id: named, last: { $exists: true } };
+    const events = await this.#events.find(filter, { projection: { first: 1, last: 1 } }).toArray();
+    if (events.length === 0) return;
+    const batches = events.map(({ first = 0, last = 0 }) => ({
+      _id: { $gte: first, $lte: last },
+      keys: named,
+    }));
+    await this.#marks.updateMany({ $or: batches }, { $pull: { keys: named } });
   }
 
   /** Empties a document's outbox when it is full, so that a change can add to it. */

@@ -10,7 +10,6 @@ import {
   type EventRange,
   type EventSearch,
   eventKey,
-  type Facts,
   firstByKey,
   type Outbox,
   type Past,
@@ -18,6 +17,7 @@ import {
   type StoredEvent,
   searchInSteps,
 } from './outbox.ts';
+import { SqliteFacts } from './sqlite-facts.ts';
 import { SqliteProgress } from './sqlite-progress.ts';
 
 const eventsTable = `
@@ -31,11 +31,17 @@ const marksTables = `
   CREATE INDEX marks_at ON marks (at);
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
+/** The position of the mark that holds an event's key. Absent if no mark holds it. */
+const markColumn = `
+  ALTER TABLE events ADD COLUMN mark INTEGER;
+  UPDATE events SET mark = marked.position
+    FROM (SELECT position, value AS key FROM marks, json_each(keys)) marked WHERE events.key = marked.key;`;
 
 /** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
 export const sqliteOutboxParts = [
   { name: 'events', statements: [eventsTable, marksTables] },
   { name: 'events by time', statements: [publishedIndex] },
+  { name: 'marks of events', statements: [markColumn] },
 ] as const;
 /** The statements that make the tables of an outbox, in the order in which they must run. */
 export const sqliteOutboxTables: readonly string[] = sqliteOutboxParts.flatMap((part) => part.statements);
@@ -48,7 +54,7 @@ const stepLength = 1_000;
  * The outbox on SQLite. Each event is a row that is written in the transaction of its change and kept for 7 days. This outbox
  * keeps no spans: the event log of the embedded form finds events by their ids.
  */
-export class SqliteOutbox implements Outbox {
+export class SqliteOutbox extends SqliteFacts implements Outbox {
   readonly progress: SqliteProgress;
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
@@ -68,6 +74,7 @@ export class SqliteOutbox implements Outbox {
   #expiredAt = 0;
 
   constructor(db: DatabaseSync) {
+    super(db);
     this.#db = db;
     this.progress = new SqliteProgress(db);
     this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?)');
@@ -75,7 +82,7 @@ export class SqliteOutbox implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    this.#mark = db.prepare('UPDATE events SET published = 1 WHERE key = ?');
+    this.#mark = db.prepare('UPDATE events SET published = 1, mark = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM
          (SELECT * FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT ${stepLength})
@@ -88,7 +95,7 @@ export class SqliteOutbox implements Outbox {
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
     );
-    this.#amend = db.prepare('UPDATE events SET event = ? WHERE key = ?');
+    this.#amend = db.prepare('UPDATE events SET event = ?, mark = ? WHERE key = ?');
     this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
     this.#note = db.prepare(
       `INSERT INTO marks (position, id, keys, at) VALUES (?, ?, ?, ?) ON CONFLICT (position) DO UPDATE SET
@@ -99,13 +106,13 @@ export class SqliteOutbox implements Outbox {
       'SELECT position, id FROM marks WHERE position > ? AND position < ? ORDER BY position DESC LIMIT 1',
     );
     this.#unmark = db.prepare(
-      `UPDATE events SET published = 0 WHERE key IN
+      `UPDATE events SET published = 0, mark = NULL WHERE key IN
          (SELECT value FROM marks, json_each(keys) WHERE position > ? AND position <= ?)`,
     );
     this.#leaveOut = db.prepare(
       `WITH gone AS (SELECT value FROM json_each(?))
        UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys) WHERE value NOT IN gone)
-        WHERE EXISTS (SELECT 1 FROM json_each(marks.keys) WHERE value IN gone)`,
+        WHERE position IN (SELECT mark FROM events WHERE key IN gone)`,
     );
     this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
     void this.#expire();
@@ -124,7 +131,7 @@ export class SqliteOutbox implements Outbox {
   async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
     lightTransaction(this.#db, () => {
       if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
-      for (const key of keys) this.#mark.run(key);
+      for (const key of keys) this.#mark.run(copies?.last ?? null, key);
     });
     if (Date.now() - this.#expiredAt > expireEveryMs) void this.#expire();
   }
@@ -175,14 +182,14 @@ export class SqliteOutbox implements Outbox {
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {
     transaction(this.#db, () => {
+      this.#leaveOut.run(JSON.stringify([key]));
       this.#note.run(position, event.id, JSON.stringify([key]), Date.now());
-      this.#amend.run(JSON.stringify(event), key);
+      this.#amend.run(JSON.stringify(event), position, key);
     });
   }
 
   async forget(keys: readonly string[]): Promise<void> {
-    // Removes the keys from the batches, because a key names the person that its event is about. This reads the batches of a
-    // week, but only when an account ends.
+    // Removes the keys from the batches, because a key names the person that its event is about.
     this.#leaveOut.run(JSON.stringify(keys));
     for (const key of keys) this.#forget.run(key);
   }
@@ -210,23 +217,12 @@ export class SqliteOutbox implements Outbox {
     });
   }
 
-  async fact<K extends keyof Facts>(name: K): Promise<Facts[K] | undefined> {
-    const value = this.#db.prepare('SELECT value FROM facts WHERE name = ?').get(name)?.value;
-    return value === undefined ? undefined : JSON.parse(value as string);
-  }
-
-  async noteFact<K extends keyof Facts>(name: K, value: Facts[K]): Promise<void> {
-    const put = this.#db.prepare('INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)');
-    put.run(name, JSON.stringify(value));
-  }
-
   /** Removes old events and marks, in steps. If this fails, it is tried again when the next events are published. */
   async #expire(): Promise<void> {
     this.#expiredAt = Date.now();
     const before = this.#expiredAt - keepMs;
     try {
       for (const sql of [
-        // The index is missing in the file of an older version, until a start brings the file up to date.
         `DELETE FROM events WHERE key IN (SELECT key FROM events INDEXED BY events_published
            WHERE published = 1 AND at < ? LIMIT ${stepLength})`,
         `DELETE FROM marks WHERE position IN (SELECT position FROM marks WHERE at < ? LIMIT ${stepLength})`,
