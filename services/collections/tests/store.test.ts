@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { collectionCreated, collectionDeleted, collectionRenamed } from '@kith/contracts';
+import type { AnyCollection } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import { availableEngines, createStore } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import {
   type CollectionRecord,
   changed,
@@ -10,9 +13,10 @@ import {
   type Owner,
 } from '../src/collection.ts';
 import { type EntityRecord, entityEvent } from '../src/entity.ts';
+import { collections } from '../src/store/collections.ts';
 import { entityPosition } from '../src/store/entity-place.ts';
 import { type CollectionStore, openStore } from '../src/store/index.ts';
-import { positionOf } from '../src/store/place.ts';
+import { placeOf, positionOf } from '../src/store/place.ts';
 
 describe.each(availableEngines())('the collection store (%s)', (engine) => {
   let place: Awaited<ReturnType<typeof createStore>>;
@@ -75,6 +79,26 @@ describe.each(availableEngines())('the collection store (%s)', (engine) => {
       expect(await store.root(other)).toBeNull();
       expect(await store.children(other, root.id, { after: null, limit: 10 })).toBeNull();
     }
+  });
+
+  test('keeps the fields of a newer version until the collection is deleted', async () => {
+    const newer: AnyCollection = { ...collections, schema: z.looseObject({}) };
+    await using undo = new AsyncDisposableStack();
+    const ahead = await openDocuments(place.config, { collections: [newer] });
+    undo.defer(() => ahead.close());
+    const record = await add(newCollection(someone(), { name: 'root', parent: null }));
+    const id = placeOf(record);
+    const stored = async () => (await ahead.get(newer, [id])).get(id)!;
+    const target = await stored();
+    await ahead.change([{ in: newer, target, set: { ...target.doc, colour: 'red' } }]);
+    const before = await read(record);
+    await replace(before, renamed(before, 'new'));
+    expect((await stored()).doc).toMatchObject({ name: 'new', colour: 'red' });
+    const last = await read(record);
+    const deleted = changed(last, {});
+    await store.delete(last, deleted, collectionEvent(collectionDeleted, deleted));
+    expect(Object.keys((await stored()).doc)).toContain('deleted');
+    expect(Object.keys((await stored()).doc)).not.toContain('colour');
   });
 
   test('stores only one root for each owner', async () => {

@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { userCreated, userUpdated } from '@kith/contracts';
+import type { AnyCollection } from '@kith/store';
+import { openDocuments } from '@kith/store/open';
 import { availableEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { audits } from '../src/store/collections/audits.ts';
 import type { IdentityStore, User } from '../src/store/index.ts';
 import { userDeletedEvent, userEvent, userEvents } from '../src/user-events.ts';
 import { dumpStore } from './support/raw-store.ts';
@@ -134,5 +138,24 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     }
     const unfinished = await store.erasure.unfinished(2);
     expect(unfinished.map(({ userId }) => userId)).toEqual([users[2]?.id, users[1]?.id]);
+  });
+
+  test('leaves no field of a newer version in the rows of the audit log', async () => {
+    const newer: AnyCollection = { ...audits, schema: z.looseObject({}) };
+    await using undo = new AsyncDisposableStack();
+    const ahead = await openDocuments(place.config(), { collections: [newer] });
+    undo.defer(() => ahead.close());
+    const [projectId, userId] = [randomUUID(), randomUUID()];
+    await store.audits.add({
+      ...{ id: randomUUID(), at: at.toISOString(), actor: `user:${userId}`, action: 'identity/remove-me' },
+      ...{ projectId, target: null, ip: '', requestId: '', outcome: 'success', count: 1 },
+    });
+    const stored = async () => (await ahead.range(newer, { above: '', below: '~', limit: 1 }))[0]!;
+    const target = await stored();
+    await ahead.change([{ in: newer, target, set: { ...target.doc, device: 'Zoe’s' } }]);
+    await store.audits.erase({ projectId, userId }, () => 'hash');
+    const { doc } = await stored();
+    expect(doc).toMatchObject({ actor: 'erased:hash' });
+    expect(doc).not.toHaveProperty('device');
   });
 });
