@@ -1,4 +1,4 @@
-// Starts no platform and at most 14 processes.
+// Starts no platform and at most 16 processes.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -61,6 +61,13 @@ describe('a backup that is interrupted', () => {
     60_000,
   );
 
+  it('a backup whose output nobody reads any more leaves no files', async () => {
+    const running = startKith(['backup', pathOf('backups', 'one')], envOf('data'));
+    running.stopReading('stderr');
+    expect(await running.ended).toEqual({ code: 141, stdout: '', stderr: '' });
+    expect(await left()).toEqual([[], []]);
+  }, 60_000);
+
   it('a backup that is ended by SIGKILL leaves folders, which the next backup to the same folder removes', async () => {
     const killed = await begin('killed');
     killed.running.kill();
@@ -112,8 +119,10 @@ describe('a backup that is interrupted', () => {
     expect((await runKith(['backup', pathOf('backups', 'open')], open)).code).toBe(0);
     const names = await readdir(pathOf('backups', 'open'));
     expect(names.filter((name) => name === 'lock' || name === 'unfinished')).toEqual([]);
-    const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal));
+    const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'].map((event) => process.listenerCount(event));
     expect((await runKith(['backup', pathOf('backups', 'again')], open)).code).toBe(0);
-    expect(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal))).toEqual(listeners);
+    expect(['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'].map((event) => process.listenerCount(event))).toEqual(
+      listeners,
+    );
   });
 });
