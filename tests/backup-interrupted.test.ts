@@ -14,7 +14,9 @@ describe('a backup that is interrupted', () => {
   let root: string;
   const pathOf = (...names: string[]) => join(root, ...names);
   const envOf = (data: string) => ({
-    ...{ KITH_DATA: pathOf(data), KITH_BACKUP_WORK: pathOf('work'), KITH_SECRET: movedSecret },
+    ...{ KITH_DATA: pathOf(data), KITH_SECRET: movedSecret },
+    // The relative path starts at the folder where the command was typed.
+    ...{ KITH_BACKUP_WORK: 'work', KITH_CWD: root },
     KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite',
   });
   const left = async () => [await readdir(pathOf('work')), (await readdir(pathOf('backups'))).toSorted()];
