@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { StartError } from '@kith/base/config';
 import { z } from 'zod';
 
@@ -145,6 +145,7 @@ async function lockImport(file: string): Promise<Disposable> {
   const { isBusy, lockBy } = await import('../../forms/folder-lock.ts');
   const path = `${file}.kith-import.lock`;
   try {
+    await writeFile(path, '', { flag: 'a', mode: 0o600 });
     return lockBy(path);
   } catch (error) {
     throw new StartError(
