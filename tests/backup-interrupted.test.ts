@@ -1,4 +1,4 @@
-// Starts no platform and at most 14 processes.
+// Starts no platform and at most 16 processes.
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -14,7 +14,9 @@ describe('a backup that is interrupted', () => {
   let root: string;
   const pathOf = (...names: string[]) => join(root, ...names);
   const envOf = (data: string) => ({
-    ...{ KITH_DATA: pathOf(data), KITH_BACKUP_WORK: pathOf('work'), KITH_SECRET: movedSecret },
+    ...{ KITH_DATA: pathOf(data), KITH_SECRET: movedSecret },
+    // The relative path starts at the folder where the command was typed.
+    ...{ KITH_BACKUP_WORK: 'work', KITH_CWD: root },
     KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite',
   });
   const left = async () => [await readdir(pathOf('work')), (await readdir(pathOf('backups'))).toSorted()];
@@ -60,6 +62,13 @@ describe('a backup that is interrupted', () => {
     },
     60_000,
   );
+
+  it('a backup whose output nobody reads any more leaves no files', async () => {
+    const running = startKith(['backup', pathOf('backups', 'one')], envOf('data'));
+    running.stopReading('stderr');
+    expect(await running.ended).toEqual({ code: 141, stdout: '', stderr: '' });
+    expect(await left()).toEqual([[], []]);
+  }, 60_000);
 
   it('a backup that is ended by SIGKILL leaves folders, which the next backup to the same folder removes', async () => {
     const killed = await begin('killed');
@@ -112,8 +121,10 @@ describe('a backup that is interrupted', () => {
     expect((await runKith(['backup', pathOf('backups', 'open')], open)).code).toBe(0);
     const names = await readdir(pathOf('backups', 'open'));
     expect(names.filter((name) => name === 'lock' || name === 'unfinished')).toEqual([]);
-    const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal));
+    const listeners = ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'].map((event) => process.listenerCount(event));
     expect((await runKith(['backup', pathOf('backups', 'again')], open)).code).toBe(0);
-    expect(['SIGINT', 'SIGTERM', 'SIGHUP'].map((signal) => process.listenerCount(signal))).toEqual(listeners);
+    expect(['SIGINT', 'SIGTERM', 'SIGHUP', 'exit'].map((event) => process.listenerCount(event))).toEqual(
+      listeners,
+    );
   });
 });

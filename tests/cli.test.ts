@@ -1,9 +1,12 @@
-// Starts at most 2 platforms and 3 processes.
+// Starts at most 2 platforms and 6 processes.
+import { spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
@@ -13,7 +16,7 @@ import { commands } from '@kith/platform/cli';
 import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import about from '../package.json' with { type: 'json' };
-import { accessOf, kith, runKith } from './support/command.ts';
+import { accessOf, kith, main, runKith } from './support/command.ts';
 import { layGate } from './support/gate.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -339,6 +342,16 @@ describe('kith', () => {
     }
     expect(await told('--version')).toBe(`kith ${about.version}\n`);
   }, 60_000);
+
+  it.each([
+    ['main', main],
+    ['bootstrap', join(root, about.bin.kith)],
+  ])('ends quietly if nobody reads its output (%s)', async (_, file) => {
+    const child = spawn(process.execPath, [file, 'stop', '--help'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = once(child, 'exit');
+    child.stdout.destroy();
+    expect([await textOf(child.stderr), ...(await ended)]).toEqual(['', 141, null]);
+  });
 
   it('is the program that npx runs in a clone, both before and after the packages are installed', () => {
     const own = JSON.parse(readFileSync(join(root, 'apps/kith/package.json'), 'utf8'));

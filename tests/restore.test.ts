@@ -1,6 +1,6 @@
 // Starts no platform and at most 4 processes.
 import { existsSync } from 'node:fs';
-import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -255,6 +255,20 @@ describe('kith restore', () => {
       expect(restored.code).toBe(0);
       expect(namesInFolder(data)).toEqual(['Late', 'Leaver', 'Other']);
     }
+  });
+
+  it('writes nothing into the folder of the backup, which may be read-only', async () => {
+    const copy = await copyOfBackup('untouched');
+    // A folder that gets a file, even for a moment, has another time of change.
+    const folders = [copy, join(copy, 'files')];
+    const changed = () =>
+      Promise.all(folders.map(async (one) => (await stat(one, { bigint: true })).ctimeNs));
+    await rm(join(copy, 'files', '.unfinished'), { recursive: true, force: true });
+    const before = await changed();
+    const restored = await runKith(['restore', copy], { KITH_DATA: pathOf('from-untouched') });
+    expect(restored.code).toBe(0);
+    expect(await changed()).toEqual(before);
+    expect(namesInFolder(pathOf('from-untouched'))).toEqual(['Leaver', 'Other']);
   });
 
   it('refuses a backup with a damaged database', async () => {

@@ -2,6 +2,7 @@
 // Installs what a script of the project needs, and runs the script with Node 24. This file is plain JavaScript, because
 // any Node ≥ 20 runs it: `node tools/bootstrap.mjs <script> [arguments]`.
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { helpOf } from './bootstrap/help.mjs';
 import { installPackages } from './bootstrap/install.mjs';
@@ -10,6 +11,14 @@ import { endAll, root, run } from './bootstrap/run.mjs';
 import { partsFor } from './bootstrap/sizes.mjs';
 
 const [script = '', ...words] = process.argv.slice(2);
+// If nobody reads the output any more, as in `kith --help | head -1`, this ends quietly, as if SIGPIPE had ended it.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+    if (error.code !== 'EPIPE') throw error;
+    endAll();
+    process.exit(128 + constants.signals.SIGPIPE);
+  });
+}
 const help = helpOf(script, words);
 // If the words name no command and packages are installed, the command line itself answers, because it can name the command
 // that was probably meant.

@@ -19,6 +19,8 @@ export interface Running {
   ended: Promise<Said>;
   /** Sends a signal, SIGKILL by default. */
   kill(signal?: NodeJS.Signals): void;
+  /** Stops reading what the process prints, as `head` does after its last line. */
+  stopReading(...names: ('stdout' | 'stderr')[]): void;
 }
 
 /**
@@ -46,6 +48,9 @@ export function startKith(
     pid: child.pid,
     ended: new Promise((resolve) => child.once('close', (code) => resolve({ ...said, code }))),
     kill: (signal = 'SIGKILL') => void child.kill(signal),
+    stopReading(...names) {
+      for (const name of names) child[name].destroy();
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-// Starts no platform and at most 2 processes.
+// Starts no platform and at most 3 processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
@@ -107,6 +107,17 @@ test('a process whose stop hangs still ends', async () => {
   const child = spawn(process.execPath, [path], { stdio: 'ignore' });
   expect(await once(child, 'exit')).toEqual([1, null]);
 });
+
+test('a process whose log nobody reads starts, and stops on SIGTERM', async () => {
+  const path = fileURLToPath(new URL('lifecycle-support/logs-early.ts', import.meta.url));
+  const child = spawn(process.execPath, [path], {
+    ...{ stdio: ['ignore', 'pipe', 'inherit', 'ipc'], timeout: 20_000, killSignal: 'SIGKILL' },
+  });
+  child.stdout?.destroy();
+  // The process sends this message when it is ready.
+  child.once('message', () => child.kill('SIGTERM'));
+  expect(await once(child, 'exit')).toEqual([0, null]);
+}, 30_000);
 
 test('a process that has not started yet is alive and not ready', async () => {
   await using undo = new AsyncDisposableStack();

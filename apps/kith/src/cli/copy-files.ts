@@ -10,7 +10,7 @@ export async function copyFiles(
   progress: (line: string) => void,
   list?: AsyncIterable<BlobEntry>,
 ): Promise<void> {
-  const source = await openBlobs(from);
+  const source = await openBlobs(from, { readOnly: true });
   try {
     const target = await openBlobs(to);
     try {

@@ -4,7 +4,7 @@ import { StartError } from '@kith/base';
 import type { Secured } from '@kith/engines';
 import { readIfThere } from '../read-if-there.ts';
 import { serviceNames } from '../services.ts';
-import { type Certified, isGood, makeAuthority, makeServer } from './certificate.ts';
+import { type Certified, isGood, makeAuthority, makeServer, validAtOtherTime } from './certificate.ts';
 import { databaseUsers } from './database-users.ts';
 import type { NatsUser } from './nats-rights.ts';
 import { ensureNatsUsers } from './nats-users.ts';
@@ -123,7 +123,10 @@ export function haveGivenCertificates(folder: string): boolean {
   return used !== undefined && used !== readIfThere(join(folder, 'ca', 'cert.pem'));
 }
 
-/** Makes the authority on first use. Makes a certificate for each server that has no certificate which `isGood` accepts. */
+/**
+ * Makes the authority on first use. Makes a certificate for each server that has no certificate which `isGood` accepts. Throws
+ * `StartError` if the authority's certificate is not valid at this time, because no process would then trust the engines.
+ */
 function ownCertificates(
   folder: string,
   folderOf: (engine: EngineName) => string,
@@ -138,6 +141,13 @@ function ownCertificates(
     writePrivate(keyFile, made.key);
   }
   const authority: Certified = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
+  const valid = validAtOtherTime(authority.cert);
+  if (valid) {
+    const [from, until, now] = [valid.from, valid.until, new Date()].map((one) => one.toISOString());
+    throw new StartError(
+      `${certFile}: the certificate of the installation's own authority is valid from ${from} to ${until}, but the clock of this machine says ${now}. Check the clock. If it is right, stop the engines, remove ${keyFile}, and start again; the start then makes a new authority.`,
+    );
+  }
   for (const engine of engineNames) {
     const file = join(folderOf(engine), 'tls.pem');
     const names = [...new Set([engine, 'localhost', '127.0.0.1', ...hosts])];

@@ -38,8 +38,23 @@ export const lockFile = 'lock';
 const patienceMs = 250;
 
 /**
- * Locks a folder for this process, by a write transaction that stays open. When the process ends, for whatever reason, the
- * operating system removes the lock. Throws `StartError` if another process has locked the folder. `holder` names this other
+ * Makes a file if it does not exist, and locks it for this process, by a write transaction that stays open. When the process
+ * ends, for whatever reason, the operating system removes the lock. Throws an error that {@link isBusy} recognizes if another
+ * process has locked the file.
+ */
+export function lockBy(file: string): DatabaseSync {
+  const lock = new DatabaseSync(file, { timeout: patienceMs });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/**
+ * Locks a folder for this process, as {@link lockBy} does. Throws `StartError` if another process has locked the folder. `holder` names this other
  * process.
  */
 export function lockFolder(
@@ -47,13 +62,9 @@ export function lockFolder(
   holder: () => string,
   { what = 'data folder', advice = 'set KITH_DATA to another folder' } = {},
 ): DatabaseSync {
-  let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(path, lockFile), { timeout: patienceMs });
-    lock.exec('BEGIN EXCLUSIVE');
-    return lock;
+    return lockBy(join(path, lockFile));
   } catch (error) {
-    lock?.close();
     throw new StartError(
       isBusy(error)
         ? `${holder()} uses the ${what} ${path}; stop it, or ${advice}.`
@@ -90,6 +101,7 @@ export function isLocked(path: string): boolean {
   }
 }
 
-function isBusy(error: unknown): boolean {
+/** Whether an error says that another process has locked a file. */
+export function isBusy(error: unknown): boolean {
   return (error as { errcode?: number }).errcode === 5;
 }

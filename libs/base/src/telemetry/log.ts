@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino, stdSerializers } from 'pino';
+import { LineWriter } from './line-writer.ts';
 import { readableLine } from './readable-line.ts';
 
 export type { Logger } from 'pino';
@@ -33,8 +34,18 @@ export function createLogger(options: {
     },
   };
   if (options.destination) return pino(settings, options.destination);
-  if (!process.stdout.isTTY) return pino(settings);
-  return pino(settings, { write: (line) => void process.stdout.write(readableLine(line)) });
+  stdoutLines ??= writerOfStdout();
+  const lines = stdoutLines;
+  if (!process.stdout.isTTY) return pino(settings, lines);
+  return pino(settings, { write: (line) => lines.write(readableLine(line)) });
+}
+
+let stdoutLines: LineWriter | undefined;
+
+function writerOfStdout(): LineWriter {
+  const lines = new LineWriter(1);
+  process.on('exit', () => lines.end());
+  return lines;
 }
 
 /** The maximum number of errors of an `AggregateError` that are logged. The error of a sweep may have thousands. */

@@ -1,5 +1,7 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
+import { chmod, constants, copyFile, rm } from 'node:fs/promises';
 import { backup, DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 
 /** How long to wait for another process that has locked a file, in ms. */
 const busyMs = 5_000;
@@ -41,6 +43,29 @@ export async function snapshotFiles(
   } finally {
     for (const reader of readers) reader.close();
   }
+}
+
+/**
+ * Copies database files that probably nobody writes to, and writes nothing beside them. So they may be in a read-only folder.
+ * If a process has written to one of them meanwhile, or has died without closing it, copies them as {@link snapshotFiles} does.
+ */
+export async function copyStillFiles(files: readonly { from: string; to: string }[]): Promise<void> {
+  const isOpen = () => files.some(({ from }) => ['-wal', '-journal'].some((end) => existsSync(from + end)));
+  const states = () =>
+    files.map(({ from }) => {
+      const { ino, size, mtimeNs } = statSync(from, { bigint: true });
+      return { ino, size, mtimeNs };
+    });
+  if (isOpen()) return snapshotFiles(files);
+  const before = states();
+  for (const { from, to } of files) {
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    await chmod(to, 0o600);
+    flush(to);
+  }
+  if (!isOpen() && isDeepStrictEqual(states(), before)) return;
+  for (const { to } of files) await rm(to);
+  await snapshotFiles(files);
 }
 
 /** Makes sure that a file is on the disk. */

@@ -31,12 +31,16 @@ export class FolderBlobs implements Blobs {
     this.#folder = folder;
   }
 
-  /** Makes the folder if it is not there yet. Throws `StartError`. */
-  static async open(folder: string): Promise<FolderBlobs> {
+  /**
+   * Makes the folder if it is not there yet. With `readOnly`, writes nothing, and a missing folder counts as empty. Throws
+   * `StartError`.
+   */
+  static async open(folder: string, { readOnly = false } = {}): Promise<FolderBlobs> {
     try {
-      await mkdir(join(folder, unfinished), { recursive: true, mode: 0o700 });
-      await access(folder, constants.R_OK | constants.W_OK);
+      if (!readOnly) await mkdir(join(folder, unfinished), { recursive: true, mode: 0o700 });
+      await access(folder, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
     } catch (error) {
+      if (readOnly && isMissing(error)) return new FolderBlobs(folder);
       const { code } = error as NodeJS.ErrnoException;
       throw new StartError(`The folder ${folder} for files cannot be used (${code}).`, { cause: error });
     }

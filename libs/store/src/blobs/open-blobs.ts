@@ -17,9 +17,12 @@ export function blobsAt(text: string): BlobsConfig {
   throw new StartError(`STORAGE_URL ${redactUrl(text)} is neither file:///folder nor s3://….`);
 }
 
-/** Opens the store of files. A driver is loaded only for the kind that needs it. Throws `StartError`. */
-export async function openBlobs(config: BlobsConfig): Promise<Blobs> {
-  if (config.kind === 'folder') return FolderBlobs.open(config.folder);
+/**
+ * Opens the store of files. A driver is loaded only for the kind that needs it. With `readOnly`, a folder may be one that this
+ * process cannot write to. Throws `StartError`.
+ */
+export async function openBlobs(config: BlobsConfig, options: { readOnly?: boolean } = {}): Promise<Blobs> {
+  if (config.kind === 'folder') return FolderBlobs.open(config.folder, options);
   if (config.kind === 's3') return (await import('./s3-blobs.ts')).S3Blobs.open(config.url);
   return (await import('./gridfs-blobs.ts')).GridFsBlobs.open(config);
 }

@@ -17,7 +17,7 @@ export async function checkFiles(
   place: BlobsConfig,
   progress: (line: string) => void,
 ): Promise<void> {
-  const blobs = await openBlobs(place);
+  const blobs = await openBlobs(place, { readOnly: true });
   try {
     const prefixes = serviceBackups.flatMap((service) => someFiles(service, fileOf(service.service)));
     let missing = 0;

@@ -19,7 +19,8 @@ export interface Held {
 
 /**
  * Runs `work` in a temporary folder. The folder must not be left behind, because its data may be unsealed or incomplete. First
- * removes what a killed process has left in the folder. Removes the folder after the work, or when a signal ends this process.
+ * removes what a killed process has left in the folder. Removes the folder after the work, or when this process exits or is ended
+ * by a signal.
  * If the process is killed, `removeLeft` can detect that no process works in the folder any more. Throws `StartError` if
  * another process works in the folder.
  */
@@ -31,7 +32,7 @@ export async function inHeldFolder<T>(
   const lock = lockHeld(path, isSealed);
   // A folder without a lock gets no mark. With the mark alone, `removeLeft` would take this process for dead.
   if (lock) writeFileSync(join(path, marker), `process ${process.pid} on ${hostname()}`, { mode: 0o600 });
-  const forget = removeAtSignal(path);
+  const forget = removeAtEnd(path);
   try {
     emptyFolder(path);
     return await work();
@@ -112,15 +113,18 @@ function removeFolder(path: string): void {
   rmSync(path, options);
 }
 
-/** Removes a folder when a signal ends this process. Returns a function that cancels the removal. */
-function removeAtSignal(path: string): () => void {
-  const end = (signal: (typeof signals)[number]) => {
+/** Removes a folder when this process exits or is ended by a signal. Returns a function that cancels the removal. */
+function removeAtEnd(path: string): () => void {
+  const remove = () => {
     forget();
     try {
       removeFolder(path);
     } catch {
       // The removal fails if a call that is still under way writes to the folder. The next backup removes what is left.
     }
+  };
+  const end = (signal: (typeof signals)[number]) => {
+    remove();
     // Another listener may still have to remove its folder. The last listener ends the process.
     if (process.listenerCount(signal) > 0) return;
     process.kill(process.pid, signal);
@@ -128,8 +132,10 @@ function removeAtSignal(path: string): () => void {
     process.exit(128 + constants.signals[signal]);
   };
   const forget = () => {
+    process.off('exit', remove);
     for (const signal of signals) process.off(signal, end);
   };
+  process.on('exit', remove);
   for (const signal of signals) process.on(signal, end);
   return forget;
 }

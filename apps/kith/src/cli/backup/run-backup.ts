@@ -50,8 +50,9 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const read = readConfig(backupConfig, env);
   const copied = read.MONGODB_URL ? undefined : readManifest(dataFolder(read.KITH_DATA));
   const copy = isCopy(copied) ? copied : undefined;
+  const work = resolvePath(read.KITH_BACKUP_WORK, env);
   // As in `kith start`, the environment takes precedence over the settings that a folder's `backup.json` records.
-  const own = { ...read, ...settingsOn(copied, env) };
+  const own = { ...read, ...settingsOn(copied, env), KITH_BACKUP_WORK: work };
   const config = copy ? keptInFolder(own) : own;
   const isAnonymised = given.options.anonymise === true;
   // An anonymised backup holds no personal data, so it is never sealed.

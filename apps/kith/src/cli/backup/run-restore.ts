@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { constants, copyFile, readdir, realpath, rename, rm } from 'node:fs/promises';
+import { chmod, constants, copyFile, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
 import type { ErasureNote } from '@kith/identity';
 import { secretsOf } from '@kith/service';
-import { snapshotFiles } from '@kith/store/backup';
+import { copyStillFiles } from '@kith/store/backup';
 import { type BlobsConfig, blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
@@ -233,18 +233,20 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
 /** Copies a backup. Somebody may have started a platform on the backup to look at it, and this platform may still run. */
 async function copyFolder(from: string, path: string, progress: (line: string) => void): Promise<void> {
   for (const name of ['backup.json', secretFile]) {
-    if (existsSync(join(from, name)))
-      await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
+    if (!existsSync(join(from, name))) continue;
+    await copyFile(join(from, name), join(path, name), constants.COPYFILE_FICLONE);
+    // The file may be from a folder in which all files are read-only.
+    await chmod(join(path, name), 0o600);
   }
   const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
   try {
-    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. So the files
-    // are not simply copied.
-    await snapshotFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
+    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. Only otherwise
+    // are the files simply copied.
+    await copyStillFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
     for (const name of names) checkWhole(join(path, name));
   } catch (error) {
-    if (!isDamage(error)) throw error;
-    throw new StartError(`The databases in ${from} are damaged: ${error.message}.`, { cause: error });
+    const what = isDamage(error) ? 'are damaged' : 'cannot be copied';
+    throw new StartError(`The databases in ${from} ${what}: ${(error as Error).message}.`, { cause: error });
   }
   const recorded = recordedFiles((service) => join(path, `${service}.sqlite`));
   await copyFiles(filesIn(from), filesIn(path), progress, recorded);

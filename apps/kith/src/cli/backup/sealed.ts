@@ -57,7 +57,7 @@ export async function writeSealed(of: {
   passphrase: string;
 }): Promise<void> {
   const path = join(of.to, sealedFile);
-  const blobs = await openBlobs(of.files);
+  const blobs = await openBlobs(of.files, { readOnly: true });
   const entries = async function* (): AsyncGenerator<PackedEntry> {
     // The manifest comes first, so that `readSealedManifest` need not read the rest of the backup.
     for (const name of [manifestFile, ...names]) {

@@ -51,3 +51,14 @@ test('after the file of rejected lines was moved away, newly rejected lines go t
   expect(await readFile(`${file}.rejected.jsonl`, 'utf8')).toBe('{"line":3,"reason":"again"}\n');
   expect((await stat(`${file}.rejected.jsonl`)).mode & 0o777).toBe(0o600);
 });
+
+test('a second import of a file is refused while the first is running', async () => {
+  const kept = await openProgress();
+  for (const restart of [false, true])
+    await expect(openProgress({ restart })).rejects.toThrow(`Another kith import of ${file} is running`);
+  await kept.advance({ ...kept.progress, imported: 7 }, []);
+  await kept.close();
+  const next = await openProgress();
+  expect(next.progress.imported).toBe(7);
+  await next.close();
+});

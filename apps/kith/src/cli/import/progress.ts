@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { StartError } from '@kith/base/config';
 import { z } from 'zod';
 
@@ -25,6 +25,13 @@ const shape = z.object({
 /** How far the import of a file has come. This record holds no data of the file. */
 export type Progress = z.output<typeof shape>;
 
+interface Import {
+  projectId: string;
+  kind: string;
+  size: number;
+  restart: boolean;
+}
+
 /**
  * Records how far the import of a file has come, and which lines were rejected. The records are two files beside the imported file.
  * Only their owner can read them.
@@ -32,10 +39,12 @@ export type Progress = z.output<typeof shape>;
 export class ProgressFile {
   readonly #file: string;
   readonly #rejected: FileHandle;
+  readonly #lock: Disposable;
   progress: Progress;
 
-  private constructor(file: string, rejected: FileHandle, progress: Progress) {
+  private constructor(file: string, rejected: FileHandle, lock: Disposable, progress: Progress) {
     this.#file = file;
+    this.#lock = lock;
     this.#rejected = rejected;
     this.progress = progress;
   }
@@ -46,14 +55,24 @@ export class ProgressFile {
   }
 
   /**
-   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if the record belongs to
-   * another import, or if the part of the imported file that was already read has changed.
+   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if another process imports
+   * the file, if the record belongs to another import, or if the part of the imported file that was already read has changed.
    */
-  static async open(
+  static async open(file: string, of: Import): Promise<ProgressFile> {
+    const lock = await lockImport(file);
+    try {
+      return await ProgressFile.#openLocked(file, of, lock);
+    } catch (error) {
+      lock[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  static async #openLocked(
     file: string,
-    of: { projectId: string; kind: string; size: number; restart: boolean },
+    { projectId, kind, size, restart }: Import,
+    lock: Disposable,
   ): Promise<ProgressFile> {
-    const { projectId, kind, size, restart } = of;
     const state = stateOf(file);
     const none = {
       projectId,
@@ -87,7 +106,7 @@ export class ProgressFile {
     // recorded, because somebody may have moved the old file away.
     progress.rejectedBytes = Math.min(progress.rejectedBytes, (await rejected.stat()).size);
     await rejected.truncate(progress.rejectedBytes);
-    return new ProgressFile(file, rejected, progress);
+    return new ProgressFile(file, rejected, lock, progress);
   }
 
   /** Stores rejected lines, and then how far the import has come. */
@@ -113,11 +132,31 @@ export class ProgressFile {
   async close(): Promise<void> {
     await this.#rejected.close();
     if (this.rejectedFile === null) await rm(rejectedOf(this.#file), { force: true });
+    this.#lock[Symbol.dispose]();
   }
 }
 
 const rejectedOf = (file: string) => `${file}.rejected.jsonl`;
 const stateOf = (file: string) => `${file}.kith-import.json`;
+
+/** Locks the record. The operating system removes the lock of a killed process. The lock's empty file stays. */
+async function lockImport(file: string): Promise<Disposable> {
+  // SQLite is loaded only when it is needed, because all commands load this file.
+  const { isBusy, lockBy } = await import('../../forms/folder-lock.ts');
+  const path = `${file}.kith-import.lock`;
+  try {
+    await writeFile(path, '', { flag: 'a', mode: 0o600 });
+    return lockBy(path);
+  } catch (error) {
+    throw new StartError(
+      isBusy(error)
+        ? `Another kith import of ${file} is running; wait until it has ended.`
+        : `${path} cannot be written to: ${(error as Error).message}.`,
+      { cause: error },
+    );
+  }
+}
+
 const lookedAt = 64 * 1024;
 
 async function hashBefore(file: string, offset: number): Promise<string> {

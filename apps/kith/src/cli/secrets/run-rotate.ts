@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { realpathSync, rmSync } from 'node:fs';
 import { CannotOpen, readConfig, type Secrets, StartError } from '@kith/base';
 import { secretsOf, storeOf } from '@kith/service';
 import type { Resealed, StoreConfig } from '@kith/store';
@@ -20,7 +20,7 @@ export async function runRotateSecrets(_given: Given, { env }: Surroundings): Pr
   const { MONGODB_URL, KITH_SECRET, KITH_SECRET_PREVIOUS, KITH_DATA } = config;
   const rows =
     MONGODB_URL === undefined
-      ? await rotateInFolder(KITH_DATA, { KITH_SECRET, KITH_SECRET_PREVIOUS })
+      ? await rotateInFolder(KITH_DATA, { KITH_SECRET, KITH_SECRET_PREVIOUS }, env)
       : await rotateInDatabases({ ...config, MONGODB_URL });
   const text = tableOf(rows, {
     service: ({ service }) => service,
@@ -36,10 +36,11 @@ type Configured = Pick<
   'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'
 >;
 
-async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
+async function rotateInFolder(path: string, given: Configured, env: NodeJS.ProcessEnv): Promise<Row[]> {
   requireInstallation(path);
   const folder = openDataFolder(path);
   try {
+    refuseOwnFiles(folder, env);
     if (given.KITH_SECRET === undefined) makeNext(folder);
     const secrets = secretsOf(withKnownSecret(folder, { ...given, NODE_ENV: 'production' }));
     const rows = await resealEach(secrets, (service) => ({
@@ -52,6 +53,27 @@ async function rotateInFolder(path: string, given: Configured): Promise<Row[]> {
     return rows;
   } finally {
     folder.release();
+  }
+}
+
+/** Throws `StartError` if a setting names a file that the rotation removes. It may be the only copy of the secret. */
+function refuseOwnFiles(folder: DataFolder, env: NodeJS.ProcessEnv): void {
+  const own = [secretFile, olderSecretFile].map((name) => realPath(folder.file(name)));
+  for (const name of ['KITH_SECRET_FILE', 'KITH_SECRET_PREVIOUS_FILE']) {
+    const named = env[name];
+    if (!named || !own.includes(realPath(named))) continue;
+    throw new StartError(
+      `${name}: ${named} is the data folder's own file, and this command removes it. To keep its secret, copy the file to a place outside of the data folder and name the copy. To replace its secret by a new one, leave out ${name}.`,
+    );
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // There is no such file.
+    return path;
   }
 }
 
