@@ -149,7 +149,7 @@ describe('npm start, in cases that take longer', () => {
     const port = await freePort();
     await using kith = await start({ INTERNAL_PORT: String(port) });
     expect(internalIn(kith.output())).toEqual([`http://127.0.0.1:${port}`, '(/healthz, /readyz, /metrics)']);
-  });
+  }, 90_000);
 
   it('makes no demo, and signs no test tokens, in production', async () => {
     const production = await mkdtemp(join(tmpdir(), 'kith-production-'));

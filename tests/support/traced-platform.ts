@@ -50,6 +50,7 @@ async function embedded(env: NodeJS.ProcessEnv): Promise<TracedPlatform> {
       NODE_ENV: 'production',
       KITH_DATA: data,
       PORT: '0',
+      INTERNAL_PORT: '0',
       RATE_LIMIT_SCALE: '0',
       OPERATOR_TOKEN: operatorToken,
       KITH_SECRET: 'the-secret-of-the-traced-platform',

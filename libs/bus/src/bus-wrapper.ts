@@ -67,10 +67,6 @@ export class BusWrapper implements Bus {
     return this.inner.startOver(durable);
   }
 
-  position(durable: string): Promise<number> {
-    return this.inner.position(durable);
-  }
-
   backlog(durable: string): Promise<Backlog> {
     return this.inner.backlog(durable);
   }

@@ -43,6 +43,8 @@ export interface EventLogState {
   first: number;
   /** The highest position that was ever given to an event. */
   last: number;
+  /** Whether the log keeps every event until all consumers have had it, even if the event is older than seven days. */
+  keepsUnheard: boolean;
 }
 
 /** A published event to remove. If `span` is not known, the whole log is searched for the event. */
@@ -170,11 +172,6 @@ export interface Bus {
    * durable.
    */
   startOver(durable: string): Promise<void>;
-  /**
-   * A position up to which a durable has applied or given up every event on its subjects. This process must be consuming the
-   * durable.
-   */
-  position(durable: string): Promise<number>;
   /** How far a durable is behind. This process must be consuming the durable. */
   backlog(durable: string): Promise<Backlog>;
   /** The events that a durable has given up, oldest first. For operators and tests: there should be only a few such events. */

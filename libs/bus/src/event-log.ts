@@ -125,7 +125,7 @@ export class EventLog {
          (SELECT min(position) FROM events) AS first FROM log`,
     );
     const { created, first, last } = state.get() as { created: string; first: number | null; last: number };
-    return { created, first: first ?? last + 1, last };
+    return { created, first: first ?? last + 1, last, keepsUnheard: true };
   }
 
   /** The id that the event at a position had when it was first published. */
@@ -188,12 +188,6 @@ export class EventLog {
       for (const table of ['consumers', 'redeliveries'])
         this.#db.prepare(`DELETE FROM ${table} WHERE durable = ?`).run(durable);
     });
-  }
-
-  position(durable: string): number {
-    const consumer = this.#consumers.get(durable);
-    if (!consumer) throw new TypeError(`${durable} is not being consumed.`);
-    return consumer.applied() ?? this.state().last;
   }
 
   backlog(durable: string): Backlog {

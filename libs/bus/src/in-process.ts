@@ -123,10 +123,6 @@ export class InProcessBus implements Bus {
     this.#events.startOver(durable);
   }
 
-  async position(durable: string): Promise<number> {
-    return this.#events.position(durable);
-  }
-
   async backlog(durable: string): Promise<Backlog> {
     return this.#events.backlog(durable);
   }

@@ -83,12 +83,6 @@ export class LogConsumer {
     this.#noteNow();
   }
 
-  /** The last position up to which every event was applied or given up. `undefined` if no event is above it. */
-  applied(): number | undefined {
-    const { applied } = this.#sql.state.get(this.#options.durable) as unknown as State;
-    return this.#sql.above.get(applied) && applied;
-  }
-
   /** How many events the consumer has not applied, including events that wait for another attempt. */
   pending(): number {
     const { durable, subjects } = this.#options;
@@ -314,7 +308,6 @@ function prepare(db: DatabaseSync) {
            (SELECT min(r.position) - 1 FROM redeliveries r WHERE r.durable = c.durable), c.position)) AS applied
          FROM consumers c, log WHERE c.durable = ?`,
     ),
-    above: db.prepare('SELECT 1 FROM events WHERE position > ? LIMIT 1'),
     takeBack: db.prepare('UPDATE consumers SET position = ? WHERE durable = ?'),
     hasNoted: db.prepare('UPDATE consumers SET noted = 1 WHERE durable = ? AND noted = 0'),
     // If the clock was set back, the stored due time of a retry may be too far in the future. Such a retry is due immediately.

@@ -199,7 +199,7 @@ export class NatsBus implements Bus {
     // Makes sure again that the streams exist, because the broker may have lost them.
     await this.#makeStreams();
     const { created, state } = await this.#jsm.streams.info(streamNames(this.prefix).events);
-    return { created: String(created), first: state.first_seq, last: state.last_seq };
+    return { created: String(created), first: state.first_seq, last: state.last_seq, keepsUnheard: false };
   }
 
   async idAt(position: number): Promise<string | undefined> {
@@ -282,14 +282,6 @@ export class NatsBus implements Bus {
   async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
     await this.#ensureStreams();
     return readGivenUp(this.#jsm, this.prefix, consumers);
-  }
-
-  async position(durable: string): Promise<number> {
-    const { events } = streamNames(this.prefix);
-    // Read first, so that an event that is published meanwhile is above the position.
-    const { state } = await this.#jsm.streams.info(events);
-    const { num_pending, num_ack_pending, ack_floor } = await this.#jsm.consumers.info(events, durable);
-    return num_pending + num_ack_pending === 0 ? state.last_seq : ack_floor.stream_seq;
   }
 
   async backlog(durable: string): Promise<Backlog> {

@@ -41,7 +41,7 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     await intake.drain();
   });
 
-  test('the backlog and the position of a durable depend only on events on its own subjects that it has not applied', async () => {
+  test('the backlog of a durable counts only events on its own subjects that it has not applied', async () => {
     const { project, subject } = space();
     const durable = `behind-${project}`;
     const held = Promise.withResolvers<void>();
@@ -50,11 +50,8 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     for (let count = 0; count < 3; count++) await bus.publish({ subject, id: randomUUID(), body });
     await bus.publish({ subject: `${subject}-of-others`, id: randomUUID(), body });
     await waitFor(async () => (await bus.backlog(durable)).pending === 3);
-    const { last } = await bus.log();
-    expect(await bus.position(durable)).toBeLessThanOrEqual(last - 4);
     held.resolve();
     await waitFor(async () => (await bus.backlog(durable)).pending === 0);
-    expect(await bus.position(durable)).toBe(last);
     await intake.drain();
   });
 

@@ -59,7 +59,7 @@ export const generalPagination = z.object({
   pageSize: wholeNumber,
   totalPages: wholeNumber,
   totalItems: wholeNumber.describe(
-    'Number of items in the list. The audit log counts only 10,000 rows: if it has more, this is a lower bound.',
+    'Number of items in the list. In the audit log, this may be a lower bound (spec#audit-total).',
   ),
   hasMore: z.boolean(),
 });

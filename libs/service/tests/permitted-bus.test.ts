@@ -63,7 +63,6 @@ const uses: readonly [line: string, what: string, does: (bus: Bus) => Promise<un
     (bus) =>
       bus.consume({ durable, subjects: [eventFilter(bus.prefix, connectionAccepted)] }, async () => {}),
   ],
-  ['subscriptions', `read the position of ${durable}`, (bus) => bus.position(durable)],
   ['subscriptions', `read the backlog of ${durable}`, (bus) => bus.backlog(durable)],
   ['subscriptions', `start ${durable} over`, (bus) => bus.startOver(durable)],
   [

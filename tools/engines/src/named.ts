@@ -103,6 +103,8 @@ async function startOne(
     ...[`${ownerLabel}=${owner}`, ...labelsFor(installation)].map((label) => ['--label', label]),
     // Without `nocopy`, Docker would copy the image's own folder into the volume. The volume would then belong to the image's user.
     ['--volume', `${volume}:${spec.volume}${user ? ':nocopy' : ''}`],
+    // By default, Docker keeps all that a container writes.
+    ['--log-driver', 'local'],
     ['--publish', `127.0.0.1:${ports.client}:${spec.port}`],
     ports.monitor ? ['--publish', `127.0.0.1:${ports.monitor}:${spec.monitorPort}`] : [],
     ...spec.mounts.map(mountFlags),

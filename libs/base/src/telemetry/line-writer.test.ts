@@ -37,11 +37,14 @@ it('lines wait for a slow reader in their order, and lines beyond the limit are 
   for (let at = 0; at < 5_000; at++) lines.write(lineOf(at));
   expect(lines.waitingBytes).toBeLessThanOrEqual(1024 * 1024);
   let said = '';
-  await vi.waitUntil(() => {
-    const part = read();
-    said += part;
-    return part === '' && lines.waitingBytes === 0;
-  });
+  await vi.waitUntil(
+    () => {
+      const part = read();
+      said += part;
+      return part === '' && lines.waitingBytes === 0;
+    },
+    { timeout: 20_000, interval: 2 },
+  );
   const all = said.match(/\d+ x+\n/g) ?? [];
   expect(all.length).toBeGreaterThan(1_000);
   expect(said).toBe(all.map((_, at) => lineOf(at)).join(''));

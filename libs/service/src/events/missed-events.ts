@@ -2,7 +2,6 @@ import type { Metrics } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import type { Outbox } from '@kith/store';
 import type { Logger } from 'pino';
-import { Sweeper } from '../background/sweeper.ts';
 
 /** What a check of the consumers needs. */
 interface Checked {
@@ -13,50 +12,35 @@ interface Checked {
   log: Logger;
 }
 
-/** How often the positions are noted, in ms. */
-const everyMs = 10 * 60_000;
+/** How often to check, in ms. */
+export const checkMissedMs = 10 * 60_000;
+/** The log keeps events for seven days. An hour less, because clocks differ. */
+const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes again and again how far the durable consumers of a service have come. Reports a consumer if events above its noted
- * position have left the log, because the consumer may have missed them (docs/adr/0062).
+ * Notes which durable consumers of a service have had all their events. Reports a consumer if it last had all of them so long
+ * ago that later events may have left the log, and events have left the log since (docs/adr/0061).
  */
-export class MissedEvents {
-  readonly #checked: Checked;
-  readonly #sweeper: Sweeper;
-
-  constructor(checked: Checked) {
-    this.#checked = checked;
-    this.#sweeper = new Sweeper(() => checkForMissed(checked), { everyMs, log: checked.log });
-    this.#sweeper.kick();
-  }
-
-  async stop({ note }: { note: boolean }): Promise<void> {
-    await this.#sweeper.stop();
-    if (!note) return;
-    await checkForMissed(this.#checked).catch((error) =>
-      this.#checked.log.warn({ err: error }, 'the positions of the consumers were not noted'),
-    );
-  }
-}
-
-async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
-  if (durables.length === 0) return;
-  const { created, first } = await bus.log();
+export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
+  const { created, first, last, keepsUnheard } = await bus.log();
+  if (keepsUnheard || durables.length === 0) return;
   const heard = await outbox.fact('heard');
   // If the log was lost, the services publish its events again, so the old positions mean nothing (docs/adr/0027).
-  const before = heard?.created === created ? heard.positions : {};
-  const positions = { ...before };
+  const noted = heard?.created === created ? { ...heard.durables } : {};
+  const now = Date.now();
   for (const durable of durables) {
-    const known = before[durable];
-    if (known !== undefined && first > known + 1) {
+    const before = noted[durable];
+    const hasMissed = before && before.at < now - keptMs && before.position + 1 < first;
+    if (hasMissed) {
       metrics.eventsMissed.inc({ durable });
       log.error(
-        { durable, after: known, before: first },
+        { durable, after: before.position, before: first },
         'a consumer may have missed events: they have left the log',
       );
     }
-    // The position of a consumer whose subjects are quiet falls behind the log. Its noted position does not.
-    positions[durable] = Math.max(known ?? 0, first - 1, await bus.position(durable));
+    const { pending } = await bus.backlog(durable);
+    if (pending === 0) noted[durable] = { position: last, at: now };
+    else if (hasMissed) noted[durable] = { position: first - 1, at: now };
   }
-  await outbox.noteFact('heard', { created, positions });
+  await outbox.noteFact('heard', { created, durables: noted });
 }

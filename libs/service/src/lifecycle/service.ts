@@ -3,7 +3,8 @@ import { within } from '@kith/base';
 import type { Intake } from '@kith/bus';
 import type { Outbox, Replies } from '@kith/store';
 import { StoreWatch } from '../background/store-watch.ts';
-import { MissedEvents } from '../events/missed-events.ts';
+import { Sweeper } from '../background/sweeper.ts';
+import { checkForMissed, checkMissedMs } from '../events/missed-events.ts';
 import { startOverIfRestored } from '../events/restored.ts';
 import { subscribe } from '../events/subscribe.ts';
 import { type HttpIntakeConfig, serveHttp } from '../http/http-intake.ts';
@@ -87,7 +88,6 @@ export async function startService<App>(
     await restored.finish();
     log.info('finished the steps after a restore');
   }
-  const missed = outbox && new MissedEvents({ bus, outbox, durables, metrics, log });
   for (const one of internal) intakes.push(await serveInternal(one, options));
   const shared = new Admission(runtime.operationsAtOnce);
   for (const one of Object.values(operations)) {
@@ -108,6 +108,13 @@ export async function startService<App>(
           outbox,
         })
       : undefined;
+  const missed =
+    outbox &&
+    new Sweeper(() => checkForMissed({ bus, outbox, durables, metrics, log }), {
+      everyMs: checkMissedMs,
+      log,
+    });
+  missed?.kick();
   log.info('service started');
 
   let isDraining = false;
@@ -116,7 +123,7 @@ export async function startService<App>(
     unwatch?.();
     const drained = Promise.all([
       store?.stop(),
-      missed?.stop({ note: bus.isConnected() && !store?.isAway }),
+      missed?.stop(),
       ...intakes.map((intake) => intake.drain()),
       http?.stop(drainMs),
     ]).then(() => true);

@@ -99,11 +99,6 @@ export class PermittedBus extends BusWrapper {
     return this.inner.startOver(durable);
   }
 
-  override position(durable: string): Promise<number> {
-    this.#checkDurable(`read the position of ${durable}`, durable);
-    return this.inner.position(durable);
-  }
-
   override backlog(durable: string): Promise<Backlog> {
     this.#checkDurable(`read the backlog of ${durable}`, durable);
     return this.inner.backlog(durable);

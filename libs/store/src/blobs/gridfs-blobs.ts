@@ -191,26 +191,33 @@ export class GridFsBlobs implements Blobs {
 
   async sweep(ms: number): Promise<void> {
     const before = Date.now() - ms;
-    const after = (await this.#claimWhole()) ? undefined : idAt(before - recentMs);
-    await this.#sweepBetween(after, idAt(before));
+    const claim = await this.#claimWhole();
+    if (!claim) return this.#sweepBetween(idAt(before - recentMs), idAt(before));
+    try {
+      await this.#sweepBetween(undefined, idAt(before));
+    } catch (error) {
+      // Gives the claim back, so that the next sweep tries again.
+      await this.#passes.deleteOne({ _id: 'whole', at: claim }).catch(() => undefined);
+      throw error;
+    }
   }
 
   /**
-   * Whether this process has to look at the chunks of all files. Recent files are not enough: MongoDB may have been interrupted
+   * Returns a time if this process has to look at the chunks of all files. Recent files are not enough: MongoDB may have been interrupted
    * while it removed the chunks of an old file, or no process may have run for a while. One process claims each pass, so that
    * the others do not read the same chunks. If it dies, the next pass finds what is left.
    */
-  async #claimWhole(): Promise<boolean> {
+  async #claimWhole(): Promise<Date | undefined> {
     const at = new Date();
     const last = { $lt: new Date(at.getTime() - wholeEveryMs) };
     const { matchedCount } = await this.#passes.updateOne({ _id: 'whole', at: last }, { $set: { at } });
-    if (matchedCount > 0) return true;
+    if (matchedCount > 0) return at;
     try {
       // There is no document before the first pass. This is not an upsert for the same reason as in `insertRow`.
       await this.#passes.insertOne({ _id: 'whole', at });
-      return true;
+      return at;
     } catch (error) {
-      if (isMongoDuplicate(error)) return false;
+      if (isMongoDuplicate(error)) return undefined;
       throw error;
     }
   }

@@ -35,11 +35,11 @@ const atOnce = 200;
 
 /**
  * Reseals everything that is not sealed under the current secret of `by`. `secrets` open the texts. `by` seals the texts again;
- * by default, `by` is the same as `secrets`. A document that changes meanwhile is left for the next run. Throws `CannotOpen`, except for
- * documents that are `dispensable`.
+ * by default, `by` is the same as `secrets`. A target that changes meanwhile is left for the next run. Throws `CannotOpen`,
+ * except for documents that are `dispensable`.
  */
 export async function resealAll(
-  documents: Pick<Documents, 'range' | 'change' | 'keep'>,
+  documents: Pick<Documents, 'get' | 'range' | 'change' | 'keep'>,
   sealed: readonly Sealed[],
   secrets: Secrets,
   by: Secrets = secrets,
@@ -67,7 +67,11 @@ export async function resealAll(
           continue;
         }
         if (older === 0) continue;
-        if (version) await documents.keep(of, [{ id: stored.id, doc: set, epoch: 0, version: version(set) }]);
+        if (version) {
+          // A copy that was removed meanwhile must not come back.
+          if (!(await documents.get(of, [stored.id])).has(stored.id)) continue;
+          await documents.keep(of, [{ id: stored.id, doc: set, epoch: 0, version: version(set) }]);
+        }
         const [made] = version ? ['made'] : await documents.change([{ in: of, target: stored, set }]);
         done[made === 'made' ? 'anew' : 'left'] += older;
       }

@@ -99,12 +99,12 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** How far the service's durable consumers have come in the log of events (docs/adr/0062). */
+/** When the service's durable consumers had last had all their events (docs/adr/0061). */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
-  /** The position of each durable, as `Bus.position()` gives it. */
-  positions: Record<string, number>;
+  /** For each durable: the end of the log when no event waited for the durable, and the time of this, Unix ms. */
+  durables: Record<string, { position: number; at: number }>;
 }
 
 /** How many times a database was restored from a backup (docs/adr/0028). */

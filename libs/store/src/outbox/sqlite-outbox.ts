@@ -31,11 +31,14 @@ const marksTables = `
   CREATE INDEX marks_at ON marks (at);
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
-/** The position of the mark that holds an event's key. Absent if no mark holds it. */
+/** The position of the mark that holds an event's key. Absent if no mark holds it. Earlier versions could leave a key in two. */
 const markColumn = `
   ALTER TABLE events ADD COLUMN mark INTEGER;
   UPDATE events SET mark = marked.position
-    FROM (SELECT position, value AS key FROM marks, json_each(keys)) marked WHERE events.key = marked.key;`;
+    FROM (SELECT max(position) AS position, value AS key FROM marks, json_each(keys) GROUP BY value) marked
+    WHERE events.key = marked.key;
+  UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys)
+    WHERE EXISTS (SELECT 1 FROM events WHERE key = value AND mark = marks.position));`;
 
 /** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
 export const sqliteOutboxParts = [

@@ -267,7 +267,7 @@ class World {
       prefix: 'model',
       publish: ({ body }) =>
         client.send(async () => published.push(JSON.parse(new TextDecoder().decode(body)))),
-      log: async () => ({ created: 'model', first: 1, last: published.length }),
+      log: async () => ({ created: 'model', first: 1, last: published.length, keepsUnheard: false }),
       idAt: async (position) => published[position - 1]?.id,
       onReconnect: () => undefined,
       isConnected: () => true,

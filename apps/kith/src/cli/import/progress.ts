@@ -150,7 +150,7 @@ async function lockImport(file: string): Promise<Disposable> {
   } catch (error) {
     throw new StartError(
       isBusy(error)
-        ? `Another kith import of ${file} is running; wait until it has ended.`
+        ? `Another kith import of ${file} is running, or its file system has no locks; wait until the import has ended, or copy the file to another file system.`
         : `${path} cannot be written to: ${(error as Error).message}.`,
       { cause: error },
     );
