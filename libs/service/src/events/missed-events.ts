@@ -22,8 +22,9 @@ const keptMs = (7 * 24 - 1) * 3600 * 1000;
  * ago that later events may have left the log, and events have left the log since (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
+  if (durables.length === 0) return;
   const { created, first, last, keepsUnheard } = await bus.log();
-  if (keepsUnheard || durables.length === 0) return;
+  if (keepsUnheard) return;
   const heard = await outbox.fact('heard');
   // If the log was lost, the services publish its events again, so the old positions mean nothing (docs/adr/0027).
   const noted = heard?.created === created ? { ...heard.durables } : {};

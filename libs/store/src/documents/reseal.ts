@@ -71,9 +71,11 @@ export async function resealAll(
           // A copy that was removed meanwhile must not come back.
           if (!(await documents.get(of, [stored.id])).has(stored.id)) continue;
           await documents.keep(of, [{ id: stored.id, doc: set, epoch: 0, version: version(set) }]);
+          done.anew += older;
+        } else {
+          const [made] = await documents.change([{ in: of, target: stored, set }]);
+          done[made === 'made' ? 'anew' : 'left'] += older;
         }
-        const [made] = version ? ['made'] : await documents.change([{ in: of, target: stored, set }]);
-        done[made === 'made' ? 'anew' : 'left'] += older;
       }
       above = last.id;
     }

@@ -20,9 +20,8 @@ export interface Held {
 /**
  * Runs `work` in a temporary folder. The folder must not be left behind, because its data may be unsealed or incomplete. First
  * removes what a killed process has left in the folder. Removes the folder after the work, or when this process exits or is ended
- * by a signal.
- * If the process is killed, `removeLeft` can detect that no process works in the folder any more. Throws `StartError` if
- * another process works in the folder.
+ * by a signal. If the process is killed, `removeLeft` can detect that no process works in the folder any more. Throws
+ * `StartError` if another process works in the folder.
  */
 export async function inHeldFolder<T>(
   path: string,
