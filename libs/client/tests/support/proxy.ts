@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { finished } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 
 /** What happens to the next `times` requests whose `METHOD /path` contains `match`. */
@@ -110,10 +111,18 @@ export class FaultyProxy implements AsyncDisposable {
       answer.once('end', () => {
         if (seen) seen.answeredAt = Date.now();
       });
-      if (fault !== 'silence') answer.pipe(response);
       answer.on('error', () => response.destroy());
+      if (fault === 'silence') return;
+      answer.pipe(response, { end: false });
+      // If the platform answers before it has the whole request, the proxy reads and drops the rest. If it closed the connection
+      // while bytes are unread, the client could lose the answer.
+      answer.once('end', () => {
+        finished(incoming.unpipe(outgoing).resume(), () => response.end());
+      });
     });
-    outgoing.on('error', () => response.destroy());
+    outgoing.on('error', () => {
+      if (!response.headersSent) response.destroy();
+    });
     response.on('close', () => outgoing.destroy());
     incoming.pipe(outgoing);
   }
