@@ -28,6 +28,12 @@ interface Server {
   inFlight: InFlight;
 }
 
+/** Events that are published in the same turn of the event loop, and their positions once they are stored. */
+interface Batch {
+  events: OutgoingEvent[];
+  stored: Promise<number[]>;
+}
+
 /** The bus of the embedded form: requests are calls in this process, and events are rows in one SQLite file. */
 export class InProcessBus implements Bus {
   readonly prefix: string;
@@ -35,6 +41,7 @@ export class InProcessBus implements Bus {
   readonly #listeners = new Set<{ pattern: string; hear: (notice: Notice) => void }>();
   readonly #events: EventLog;
   readonly #log: Logger;
+  #batch: Batch | undefined;
   #closed = false;
 
   /**
@@ -92,7 +99,20 @@ export class InProcessBus implements Bus {
   }
 
   async publish(event: OutgoingEvent): Promise<number> {
-    return this.#events.append(event);
+    this.#batch ??= this.#newBatch();
+    const batch = this.#batch;
+    const index = batch.events.push(event) - 1;
+    const positions = await batch.stored;
+    return positions[index] as number;
+  }
+
+  #newBatch(): Batch {
+    const events: OutgoingEvent[] = [];
+    const stored = Promise.resolve().then(() => {
+      this.#batch = undefined;
+      return this.#events.appendAll(events);
+    });
+    return { events, stored };
   }
 
   async log(): Promise<EventLogState> {

@@ -58,6 +58,16 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await publish('a')).toBe(first);
   });
 
+  test('events that are published at the same time get their own positions, in order', async () => {
+    const { publish, all } = space();
+    const positions = await Promise.all(['a', 'b', 'a', 'end'].map((content) => publish(content)));
+    const [first = 0, second = 0, again, last = 0] = positions;
+    expect(again).toBe(first);
+    expect([first, second, last]).toEqual([first, second, last].toSorted((one, other) => one - other));
+    expect(new Set(positions).size).toBe(3);
+    expect(await all('end')).toEqual(['a', 'b', 'end']);
+  });
+
   test('removes exactly the named events, with a span or without one', async () => {
     const { publish, withdraw, all } = space();
     const other = space();
