@@ -5,7 +5,7 @@ import { type Collection, operations } from '@kith/contracts';
 import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { http } from './support/http.ts';
-import { alertExpressions, dashboardExpressions, namesIn } from './support/promql.ts';
+import { alertRules, dashboardExpressions, namesIn } from './support/promql.ts';
 import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -16,10 +16,26 @@ const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.ur
 const ownLabels = ['job', 'instance', 'process', 'le'];
 const ownMetrics = ['up'];
 
+const alerts = alertRules(read('deploy/prometheus/alerts.yml'));
 const expressions = [
   ...dashboardExpressions(JSON.parse(read('deploy/grafana/kith.json'))),
-  ...alertExpressions(read('deploy/prometheus/alerts.yml')),
+  ...alerts.map(({ expression }) => expression),
 ];
+
+it.each(expressions)('the dashboard or the alerts contain valid PromQL: %s', (expression) => {
+  expect(() => namesIn(expression)).not.toThrow();
+});
+
+it.each(alerts)('the alert $name shows only labels that its expression keeps', ({ expression, shown }) => {
+  const { grouping } = namesIn(expression);
+  expect(shown.filter((label) => grouping.size > 0 && !grouping.has(label))).toEqual([]);
+});
+
+it('every alert names its section of the guide', () => {
+  const sections = read('docs/alerts.md').matchAll(/^## (Kith\w+)$/gm);
+  expect([...sections].map(([, name]) => name)).toEqual(alerts.map(({ name }) => name));
+  for (const { name, guide } of alerts) expect(guide, name).toBe(`docs/alerts.md#${name.toLowerCase()}`);
+});
 
 // An upload lasts as long as the client's connection needs. If the alert about slow requests included such operations, clients
 // with slow connections would trigger it.

@@ -1,42 +1,53 @@
-/** The metrics and labels that a PromQL expression names. */
+import { parser } from '@prometheus-io/lezer-promql';
+
+/** The names in a PromQL expression. */
 export interface Named {
   metrics: Set<string>;
   labels: Set<string>;
+  /** The labels by which the expression groups. If there are any, its result has no others. */
+  grouping: Set<string>;
 }
 
-const words = new Set(['and', 'or', 'unless', 'bool', 'offset', 'group_left', 'group_right', 'inf', 'nan']);
+const strict = parser.configure({ strict: true });
 
-/** Reads the names in an expression. This is not a parser: it does not notice text that is not PromQL. */
+/** Reads the names in an expression. Throws a `SyntaxError` if the expression is not PromQL. */
 export function namesIn(expression: string): Named {
-  const named: Named = { metrics: new Set(), labels: new Set() };
-  const addLabels = (list: string) => {
-    for (const [label] of list.matchAll(/[a-zA-Z_]\w*/g)) named.labels.add(label);
-  };
-  const rest = expression
-    .replaceAll(/"[^"]*"/g, '""')
-    .replaceAll(
-      /\b(by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g,
-      (_, _word, list: string) => {
-        addLabels(list);
-        return ' ';
-      },
-    )
-    .replaceAll(/\{([^}]*)\}/g, (_, list: string) => {
-      addLabels(list);
-      return ' ';
-    })
-    .replaceAll(/\[[^\]]*\]/g, ' ');
-  for (const [, name = ''] of rest.matchAll(/(?<![\w$.])([a-zA-Z_:][\w:]*)(?!\w*\s*\()/g)) {
-    if (!words.has(name)) named.metrics.add(name);
-  }
+  const named: Named = { metrics: new Set(), labels: new Set(), grouping: new Set() };
+  // Grafana replaces this variable before it sends the expression.
+  const text = expression.replaceAll('$__rate_interval', '5m');
+  strict.parse(text).iterate({
+    enter(node) {
+      const name = text.slice(node.from, node.to);
+      if (node.name === 'Identifier') named.metrics.add(name);
+      if (node.name === 'LabelName') named.labels.add(name);
+      if (node.name === 'LabelName' && node.matchContext(['GroupingLabels'])) named.grouping.add(name);
+    },
+  });
   return named;
 }
 
-/** The expressions in a file of alert rules. The indentation of an expression shows where it ends. */
-export function alertExpressions(rules: string): string[] {
-  return [...rules.matchAll(/^( +)expr: (?:\|\n((?:\1 +.*\n)+)|(.*)\n)/gm)].map(
-    ([, , block, line]) => block ?? line ?? '',
-  );
+/** A rule in a file of alert rules. */
+export interface AlertRule {
+  name: string;
+  expression: string;
+  /** The labels that the annotations show. */
+  shown: string[];
+  /** The annotation `guide`. */
+  guide: string | undefined;
+}
+
+/** The rules in a file of alert rules. The indentation of an expression shows where it ends. */
+export function alertRules(file: string): AlertRule[] {
+  const [, ...rules] = file.split(/^ +- alert: /m);
+  return rules.map((rule) => {
+    const [, , block, line = ''] = /^( +)expr: (?:\|\n((?:\1 +.*\n)+)|(.*)\n)/m.exec(rule) ?? [];
+    return {
+      name: /^\w+/.exec(rule)?.[0] ?? '',
+      expression: block ?? line,
+      shown: [...rule.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label),
+      guide: /^ +guide: (.*)$/m.exec(rule)?.[1],
+    };
+  });
 }
 
 /** The expressions of a Grafana dashboard: those of its panels and of its variables. */
@@ -48,6 +59,6 @@ export function dashboardExpressions(dashboard: {
   return [
     ...dashboard.panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr)),
     // A variable is defined as label_values(metric, label).
-    ...variables.map((text) => text.replace(/^label_values\((\w+), (\w+)\)$/, '$1 by ($2)')),
+    ...variables.map((text) => text.replace(/^label_values\((\w+), (\w+)\)$/, 'group by ($2) ($1)')),
   ];
 }
