@@ -85,6 +85,8 @@ describe('--json', () => {
     const imported = await call('import', ['--project', id, '--users', 'users.jsonl']);
     expect(imported).toMatchObject({ event: 'done', files: [{ kind: 'users', imported: 1 }] });
     expect(await call('rebuild', ['identity-blocks'])).toEqual({ copied: 0 });
+    const list = ['--erased', '.kith/erasures.jsonl'];
+    expect(await call('erase-again', list)).toEqual({ announced: 0, existing: 0 });
     const deleting = await call('projects delete', [id, '--yes']);
     expect(deleting).toEqual([{ id, status: 'deleting' }]);
     expect(await call('backup', ['backup', '--anonymise'])).toMatchObject({ password: expect.any(String) });

@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
+  announcedAtOnce,
+  announceErasures,
   blockUser,
   changeUser,
+  deleteUser,
   type ErrorCode,
   endUserSessions,
   getUser,
@@ -269,5 +272,34 @@ export const operators = surfaceSuite('operators', (world) => {
       copied: expect.any(Number),
       next: null,
     });
+  });
+
+  it('the deletion of users is announced again, except of users who exist; an import cannot use the ids of the others', async () => {
+    const gone = await world.user();
+    await world.ok(deleteUser, { token: gone.accessToken, params: { userId: gone.id } });
+    const { projectId } = world;
+    const announce = { token, params: { projectId } };
+    const stranger = randomUUID();
+    const userIds = [gone.id, gone.id.toUpperCase(), ada.id, stranger];
+    for (let turn = 0; turn < 2; turn++) {
+      const { body } = await world.ok(announceErasures, { ...announce, body: { userIds } });
+      expect(body).toEqual({ announced: 2, existing: 1 });
+    }
+    const rows = [{ id: gone.id }, { id: stranger }];
+    expect((await world.ok(importUsers, { ...announce, body: { rows } })).body).toEqual({
+      imported: 0,
+      unchanged: 0,
+      rejected: [
+        { row: 0, reason: 'deleted' },
+        { row: 1, reason: 'deleted' },
+      ],
+    });
+    const tooMany = Array.from({ length: announcedAtOnce + 1 }, () => gone.id);
+    for (const wrong of [undefined, [], tooMany]) {
+      const given = { ...announce, body: { userIds: wrong } };
+      await world.refused(announceErasures, given, 'user/invalid-body', { field: 'userIds' });
+    }
+    const nowhere = { token, params: { projectId: 'nonsense' }, body: { userIds } };
+    await world.refused(announceErasures, nowhere, 'project/not-found');
   });
 });

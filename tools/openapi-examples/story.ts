@@ -29,7 +29,7 @@ export async function tellStory(
   await files(recorder, people.ada.token);
   await operators(recorder, operatorToken, people.alan.id);
   await imports(recorder, operatorToken);
-  await endings(recorder, people);
+  await endings(recorder, operatorToken, people);
   await secondFactors(recorder, operatorToken);
 }
 
@@ -303,7 +303,7 @@ async function imports(recorder: Recorder, token: string): Promise<void> {
   await recorder.upload('storage.import-file', { token, params, body, file });
 }
 
-async function endings(recorder: Recorder, { ada, grace }: People): Promise<void> {
+async function endings(recorder: Recorder, operatorToken: string, { ada, grace }: People): Promise<void> {
   const { token } = ada;
   const params = { userId: grace.id };
   await recorder.send('identity.export-user', { token, params: { userId: ada.id } });
@@ -311,4 +311,9 @@ async function endings(recorder: Recorder, { ada, grace }: People): Promise<void
   const body = { password, newPassword: 'a longer horse, a better battery' };
   await recorder.send('identity.change-password', { token, body });
   await recorder.send('identity.delete-user', { token: grace.token, params });
+  await recorder.send('identity.announce-erasures', {
+    token: operatorToken,
+    params: { projectId: recorder.projectId },
+    body: { userIds: [grace.id] },
+  });
 }

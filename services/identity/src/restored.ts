@@ -8,11 +8,11 @@ import {
   userDeleted,
   userUpdated,
 } from '@kith/contracts';
-import { type EventSubscription, makeEvent, subscription } from '@kith/service';
+import { type EventSubscription, subscription } from '@kith/service';
 import type { AppContext } from './app.ts';
 import { eraseAccount } from './erase-account.ts';
 import { revokeSession } from './sessions.ts';
-import { userEvent } from './user-events.ts';
+import { goneUserEvent, userEvent } from './user-events.ts';
 
 const pageSize = 500;
 
@@ -47,15 +47,8 @@ async function tellLost(
   app: AppContext,
   { projectId, userId }: { projectId: string; userId: string },
 ): Promise<void> {
-  const lost = makeEvent(userDeleted, {
-    projectId,
-    actorId: null,
-    aggregate: { type: 'user', id: userId, seq: 1 },
-    data: { id: userId },
-    occurredAt: new Date(),
-  });
   const id = derivedId('lost', `${app.epoch}`, projectId, userId);
-  await app.store.outbox.restate([{ ...lost, id }]);
+  await app.store.outbox.restate([{ ...goneUserEvent({ projectId, userId }), id }]);
   app.relay.kick();
 }
 

@@ -41,6 +41,20 @@ export function userDeletedEvent(user: User, at: Date): EventEnvelope {
   });
 }
 
+/**
+ * The last event of a user of whom identity knows nothing but the id. Its `occurredAt` is the present, so while the event is
+ * young, services do not ask whether an import has reused the id (docs/adr/0014).
+ */
+export function goneUserEvent({ projectId, userId }: { projectId: string; userId: string }): EventEnvelope {
+  return makeEvent(userDeleted, {
+    projectId,
+    actorId: null,
+    aggregate: { type: 'user', id: userId, seq: 1 },
+    data: { id: userId },
+    occurredAt: new Date(),
+  });
+}
+
 /** The range of keys of a user's events, and the key of the last event. */
 export function userEvents(of: { projectId: string; userId: string; seq: number }): {
   range: { from: string; to: string };

@@ -76,6 +76,27 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     }
   });
 
+  test('bring back no user whose erasure is announced again, and leave out of the announcement whom they have stored', async () => {
+    const projectId = randomUUID();
+    const users = Array.from({ length: 30 }, () => makeUser({ projectId, seq: 0 }));
+    const [back] = users as [User, ...User[]];
+    expect(await store.imports.add(projectId, [back])).toEqual(['stored']);
+    const ids = users.map(({ id }) => id);
+    const [outcomes, gone] = await Promise.all([
+      store.imports.add(projectId, users),
+      store.erasure.reserveGone(projectId, ids),
+    ]);
+    expect([outcomes[0], gone]).toEqual([{ there: back }, expect.not.arrayContaining([back.id])]);
+    const stored = (await store.users.findMany(projectId, ids)).map(({ id }) => id);
+    expect(stored.filter((id) => gone.includes(id))).toEqual([]);
+    // Each user is either stored and left out, or announced and refused by later imports, too.
+    expect(await store.imports.add(projectId, users)).toEqual(
+      users.map((user) => (stored.includes(user.id) ? { there: user } : 'deleted')),
+    );
+    const again = await store.erasure.reserveGone(projectId, ids);
+    expect(again.toSorted()).toEqual(ids.filter((id) => !stored.includes(id)).toSorted());
+  });
+
   /**
    * Prepares a change of a user's address, and returns the function that makes the change. After the change, the user may take
    * back the old address.

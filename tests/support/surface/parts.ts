@@ -135,6 +135,7 @@ export const features = {
     contracts.rebuildConnectionsProfiles,
     contracts.rebuildNotificationsProfiles,
     contracts.rebuildIdentityBlocks,
+    contracts.announceErasures,
   ),
   'operator-keys': whole(contracts.createOperator, contracts.listOperators, contracts.deleteOperator),
   'server-keys': whole(contracts.createServerKey, contracts.listServerKeys, contracts.deleteServerKey),

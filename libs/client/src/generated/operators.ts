@@ -112,6 +112,15 @@ export interface UsersMethods {
    */
   restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
+   * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service has missed the first announcement (docs/upgrading.md). Users who exist are left out; `existing` counts them. For nine days, imports refuse the ids of the others. Repeatable.
+   *
+   * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
+   */
+  announceErasures(
+    input: Methods['users.announceErasures']['input'],
+    options?: CallOptions,
+  ): Promise<{ announced: number; existing: number }>;
+  /**
    * Imports users of another backend. If a user already exists, the row changes nothing (docs/import.md).
    *
    * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
@@ -341,6 +350,13 @@ export const operations = {
     restore: {
       method: 'POST',
       path: '/admin/projects/:projectId/users/:userId/restore',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    announceErasures: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/erasures',
       auth: 'operator',
       isGlobal: true,
       takesInput: true,

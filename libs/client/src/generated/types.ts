@@ -1354,6 +1354,12 @@ export interface Methods {
     output: undefined;
     errors: 'user/not-found' | 'auth/server-error';
   };
+  'users.announceErasures': {
+    operation: 'identity.announce-erasures';
+    input: { projectId: string; userIds: Array<string> };
+    output: { announced: number; existing: number };
+    errors: 'project/not-found' | 'user/server-error' | 'user/invalid-body';
+  };
   'users.import': {
     operation: 'identity.import-users';
     input: { projectId: string; rows: Array<ImportedUser> };

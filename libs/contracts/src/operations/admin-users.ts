@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { generalList, listQuery } from '../lists.ts';
 import { operation } from '../operation.ts';
-import { clearableText, tellableInstant, text, uuid } from '../scalars.ts';
+import { clearableText, tellableInstant, text, uuid, wholeNumber } from '../scalars.ts';
 import { passwordBody, sessionInfo } from './auth.ts';
 import { nothing } from './shared.ts';
 import { projectUser } from './users.ts';
@@ -128,6 +128,35 @@ export const removeUserFactors = operation({
   status: 204,
 });
 
+/** The largest number of users in a request of `announceErasures`. */
+export const announcedAtOnce = 500;
+
+/**
+ * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service
+ * has missed the first announcement (docs/upgrading.md). Users who exist are left out; `existing` counts them. For nine days,
+ * imports refuse the ids of the others. Repeatable.
+ */
+export const announceErasures = operation({
+  name: 'identity.announce-erasures',
+  operatorScope: 'projects:write',
+  summary: 'Announce again that users were deleted',
+  feature: 'user',
+  method: 'POST',
+  path: '/admin/projects/:projectId/erasures',
+  scope: 'none',
+  auth: 'operator',
+  limit: null,
+  params: z.object({ projectId: uuid }),
+  query: nothing,
+  body: z.object({ userIds: z.array(uuid).min(1).max(announcedAtOnce) }),
+  output: z.object({ announced: wholeNumber, existing: wholeNumber }),
+  status: 200,
+  errors: [],
+  invalid: { params: 'project/not-found' },
+  // The deletion of a project does not end while a service still stores data of the project's users.
+  answersDeleted: true,
+});
+
 export const adminUserOperations = [
   changeUser,
   suspendUser,
@@ -136,4 +165,5 @@ export const adminUserOperations = [
   listUserSessions,
   endUserSessions,
   removeUserFactors,
+  announceErasures,
 ] as const;

@@ -1,4 +1,5 @@
 // Every operation of the service, by its short name.
+export { announceErasuresHandler as 'announce-erasures' } from './announce-erasures.ts';
 export { challengePasskeyHandler as 'challenge-passkey' } from './challenge-passkey.ts';
 export { challengeSignInHandler as 'challenge-sign-in' } from './challenge-sign-in.ts';
 export { changeEmailHandler as 'change-email' } from './change-email.ts';

@@ -109,6 +109,24 @@ export class Erasure {
     return dateOf((await this.#documents.get(erasedExternals, [id])).get(id)?.doc.at ?? null);
   }
 
+  /**
+   * Returns those of the given users who do not exist. For `keepEndedMs`, no import may use the ids of these users, because
+   * services may erase everything that they store under these ids. Users who exist stay as they are.
+   */
+  async reserveGone(projectId: string, userIds: readonly string[]): Promise<string[]> {
+    const gone = await this.#missing(projectId, userIds);
+    await this.#noteEnd(projectId, gone);
+    // Imports look for these notes before and after they store a user. So if an import has stored such a user meanwhile, the
+    // user is either found here, or removed again by the import.
+    return this.#missing(projectId, gone);
+  }
+
+  async #missing(projectId: string, userIds: readonly string[]): Promise<string[]> {
+    const keyOf = (userId: string) => userKey(projectId, userId);
+    const found = await this.#documents.get(users, userIds.map(keyOf));
+    return userIds.filter((userId) => !found.has(keyOf(userId)));
+  }
+
   async #noteEnd(projectId: string, ids: readonly string[]): Promise<void> {
     const until = Date.now() + keepEndedMs;
     const marks = ids.map((id) => ({ id: userKey(projectId, id), doc: { until }, epoch: 0, version: until }));

@@ -7,6 +7,7 @@ import { listDeadLettersCommand } from './dead-letters-list.ts';
 import { replayDeadLettersCommand } from './dead-letters-replay.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
+import { eraseAgainCommand } from './erase-again.ts';
 import { importCommand } from './import.ts';
 import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
@@ -74,6 +75,7 @@ export const commands: readonly Command[] = [
   adoptCommand,
   moveCommand,
   rebuildCommand,
+  eraseAgainCommand,
   restoredCommand,
   listDeadLettersCommand,
   replayDeadLettersCommand,
