@@ -31,31 +31,20 @@ async function slowPlatform(most: number) {
 }
 
 test('rows that are not answered in time are sent again in smaller parts, and later rows start with such parts', async () => {
-  await using platform = await slowPlatform(400);
+  await using platform = await slowPlatform(300);
   const first = await platform.send(0, 1_000);
-  expect(platform.sizes).toEqual([1_000, 500, 250, 275, 303, 172]);
+  expect(platform.sizes).toEqual([1_000, 500, 250, 250, 250, 250]);
   expect(platform.answered).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
   expect(first.imported).toBe(900);
   // The number of a rejected row is its position among all rows, not its position in the request.
   expect(first.rejected.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, n) => 10 * n));
   await platform.send(1_000, 500);
-  expect(platform.sizes.slice(6)).toEqual([334, 166]);
+  expect(platform.sizes.slice(6)).toEqual([250, 250]);
 });
 
 test('parts can become as small as a single row', async () => {
   await using platform = await slowPlatform(1);
   const all = await platform.send(0, 3);
-  expect(platform.sizes).toEqual([3, 2, 1, 2, 1, 1]);
+  expect(platform.sizes).toEqual([3, 2, 1, 1, 1]);
   expect(all).toMatchObject({ imported: 2, rejected: [{ row: 0, reason: 'conflict' }] });
-});
-
-test('rows that take long to be answered come in smaller parts, which grow again when answers are quick', () => {
-  const pace = new Pace();
-  pace.answered(1_000, 6_000);
-  expect(pace.rows).toBe(250);
-  // The rest of a batch says nothing about larger parts.
-  pace.answered(40, 10);
-  expect(pace.rows).toBe(250);
-  for (let part = 0; part < 20; part++) pace.answered(pace.rows, 100);
-  expect(pace.rows).toBe(1_000);
 });
