@@ -14,13 +14,14 @@ const alone = filesOf('.alone.test.ts');
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These limits only end tests that hang. They are long, because on a busy machine starting a process takes several seconds.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     pool: 'forks',
     maxWorkers: 2,
     // A test without assertions could never fail, so a test needs at least one. On a busy machine, a result can take long, so
-    // `expect.poll` waits up to ten seconds.
-    expect: { requireAssertions: true, poll: { timeout: 10_000 } },
+    // `expect.poll` waits up to 15 seconds, as `waitFor` does.
+    expect: { requireAssertions: true, poll: { timeout: 15_000 } },
     setupFiles: ['tools/test/count-starts.ts', 'tools/test/real-clock.ts'],
     projects: [
       {

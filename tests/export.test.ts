@@ -280,7 +280,7 @@ it('an export is limited to 5 in 5 minutes', async () => {
   }
   const refused = await ask();
   expect([refused.status, refused.json()]).toMatchObject([429, { code: 'rate-limit/exceeded' }]);
-}, 30_000);
+});
 
 /** The id of the session that an access token belongs to. */
 function sidOf(token: string): string {

@@ -113,7 +113,7 @@ it('the bill of materials of an image names the components that CycloneDX finds 
       .map(({ purl }) => purl)
       .sort();
   expect(purls(JSON.parse(stdout))).toEqual(purls(json(join(treeOf('gateway'), 'sbom.cdx.json'))));
-}, 30_000);
+});
 
 it('the content of an image cannot be determined if a source imports a package on which its own package does not depend', () => {
   const lock = structuredClone(lockOf(root));

@@ -90,7 +90,7 @@ describe('an installation whose machine died', () => {
         seen = await viewOf(platform.call, users);
         return JSON.stringify(seen) === JSON.stringify(expected);
       };
-      await waitFor(isWhole, { timeoutMs: 5_000 }).catch(() => undefined);
+      await waitFor(isWhole).catch(() => undefined);
       expect(seen).toEqual(expected);
     } finally {
       await platform.stop();

@@ -95,5 +95,5 @@ describe('the packages that are published', () => {
       ['@kith/client'],
       ['@kith/testing'],
     ]);
-  }, 30_000);
+  });
 });

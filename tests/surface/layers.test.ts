@@ -14,6 +14,7 @@ import {
 } from '@kith/contracts';
 import { availableEngines, type TestUser, waitFor } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
+import { expectCounted } from '../support/expect-counted.ts';
 import { expiredToken } from '../support/surface/expired-token.ts';
 import { classes } from '../support/surface/parts.ts';
 import { describeSurface, surfaceSuite } from '../support/surface/suite.ts';
@@ -89,37 +90,40 @@ const layers = surfaceSuite('layers', (world) => {
   });
 
   it('operator: only failed requests are limited, and a request with a valid token is always answered', async () => {
-    const { from = '', ...given } = good('operator');
-    for (let failure = 1; failure <= most; failure++) {
-      const wrong = { ...worse('operator'), from, ...(failure % 2 ? { token: 'wrong' } : {}) };
-      const { headers } = await world.refused(updateProject, wrong, 'auth/unauthorized');
-      expect(headers['x-ratelimit-remaining']).toBe(String(most - failure));
+    await expectCounted(world.platform.internalUrls, async () => {
+      const { from = '', ...given } = good('operator');
+      for (let failure = 1; failure <= most; failure++) {
+        const wrong = { ...worse('operator'), from, ...(failure % 2 ? { token: 'wrong' } : {}) };
+        const { headers } = await world.refused(updateProject, wrong, 'auth/unauthorized');
+        expect(headers['x-ratelimit-remaining']).toBe(String(most - failure));
+        await world.ok(updateProject, { ...given, from });
+      }
+      const { headers } = await world.refused(
+        updateProject,
+        { ...worse('operator'), from },
+        'rate-limit/exceeded',
+      );
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
       await world.ok(updateProject, { ...given, from });
-    }
-    const { headers } = await world.refused(
-      updateProject,
-      { ...worse('operator'), from },
-      'rate-limit/exceeded',
-    );
-    expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
-    await world.ok(updateProject, { ...given, from });
-    await world.refused(updateProject, worse('operator'), 'auth/unauthorized');
+      await world.refused(updateProject, worse('operator'), 'auth/unauthorized');
+    });
   });
 
   it.each(limited)(
     '%s: a request over the limit is refused before its token and body are checked',
-    async (name, spec) => {
-      const given = good(name);
-      for (let call = 1; call <= most; call++) {
-        const { headers } = await world.ok(spec, given);
-        expect(headers['x-ratelimit-remaining']).toBe(String(most - call));
-      }
-      const { from } = given;
-      const { headers } = await world.refused(spec, { ...worse(name), from }, 'rate-limit/exceeded');
-      expect(headers['x-ratelimit-remaining']).toBe('0');
-      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
-      await world.ok(spec, good(name));
-    },
+    (name, spec) =>
+      expectCounted(world.platform.internalUrls, async () => {
+        const given = good(name);
+        for (let call = 1; call <= most; call++) {
+          const { headers } = await world.ok(spec, given);
+          expect(headers['x-ratelimit-remaining']).toBe(String(most - call));
+        }
+        const { from } = given;
+        const { headers } = await world.refused(spec, { ...worse(name), from }, 'rate-limit/exceeded');
+        expect(headers['x-ratelimit-remaining']).toBe('0');
+        expect(Number(headers['retry-after'])).toBeLessThanOrEqual(300);
+        await world.ok(spec, good(name));
+      }),
   );
 
   it.each(withBody)('%s: an unreadable body is refused before ids are looked up', async (name, spec) => {

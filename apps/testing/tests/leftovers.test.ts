@@ -32,6 +32,7 @@ interface Told {
   folder: string;
   prefix: string;
   url: string;
+  internalUrls: string[];
 }
 
 /** A process with a platform of its own. The test ends this process from outside. */
@@ -149,7 +150,9 @@ describe('a platform that its suite does not stop', () => {
         expect.arrayContaining([`${child.prefix}_identity`, streamNames(child.prefix).events]),
       );
       await child.end('SIGKILL');
-      await waitFor(() => isGone(child.url), { what: 'the gateway to end' });
+      // All processes have to end first, because a service that still stops may write into its database.
+      for (const url of [child.url, ...child.internalUrls])
+        await waitFor(() => isGone(url), { what: 'the processes to end' });
       await using _next = await startPlatform({ engine: 'containers', env: envOf(engines) });
       expect(existsSync(child.folder)).toBe(false);
       expect(await left()).toEqual([]);

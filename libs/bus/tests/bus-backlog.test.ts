@@ -60,11 +60,15 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     const durable = `failing-${project}`;
     let isMended = false;
     const options = { durable, subjects: [subject], maxDeliveries: 2, backoffMs: [1_000] };
-    const intake = await bus.consume(options, async () => {
+    // The last attempt waits until the test has seen that the event is pending.
+    const isSeen = Promise.withResolvers<void>();
+    const intake = await bus.consume(options, async ({ delivery }) => {
+      if (delivery === 2) await isSeen.promise;
       if (!isMended) throw new Error('refused');
     });
     await bus.publish({ subject, id: randomUUID(), body });
     await waitFor(async () => (await bus.backlog(durable)).pending === 1);
+    isSeen.resolve();
     await waitFor(async () => (await bus.backlog(durable)).dead === 1);
     await waitFor(async () => (await bus.backlog(durable)).pending === 0);
     isMended = true;

@@ -147,8 +147,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
         if (times.length < 4) throw new Error('not yet');
       },
     );
-    await publish('difficult');
-    await publish('easy');
+    await Promise.all([publish('difficult'), publish('easy')]);
     await waitFor(() => times.length === 4);
     const deliveries = seen.filter(({ body }) => text(body) === 'difficult').map(({ delivery }) => delivery);
     expect(deliveries).toEqual([1, 2, 3, 4]);

@@ -43,8 +43,10 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
       });
     }
     await expect(asking.request(to, message, 1_500)).rejects.toThrow(RequestTimeout);
+    expect(kept).toBe(1);
     expect((await asking.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
-    expect(kept).toBe(3);
+    // On a busy machine, the second answer may be late, too, and the request is repeated once more.
+    expect(kept).toBeGreaterThanOrEqual(3);
     isHanging = false;
     resolve();
   });
@@ -198,7 +200,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await pause(2_000);
     line.mend();
     // If the consumer had given up its fetch, the server would send the event again after 30 seconds.
-    await waitFor(() => seen.length === 2, { timeoutMs: 5_000 });
+    await waitFor(() => seen.length === 2, { timeoutMs: 20_000 });
     expect(seen).toEqual(['first', 'late']);
   });
 
@@ -215,7 +217,8 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
       throw new Error('not yet');
     });
     await bus.publish({ subject, id: 'once', body: bytes('') });
-    expect((await isLast) - failedAt).toBeLessThan(2_000);
+    // A fetch expires after 5 s.
+    expect((await isLast) - failedAt).toBeLessThan(4_000);
   });
 
   test('an event that was delivered too often is given up unhandled, because it may kill its process', async () => {

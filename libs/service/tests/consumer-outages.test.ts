@@ -77,7 +77,9 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     return { service, store, applied, tell, dead, attempts: () => attempts };
   }
 
-  test('gives up no event during a long outage, and applies all events after it', async () => {
+  test('gives up no event during a long outage, and applies all events after it', {
+    timeout: 90_000,
+  }, async () => {
     await using undo = new AsyncDisposableStack();
     const { store, applied, tell, dead, attempts } = await start(undo);
     store.isAway = true;
@@ -86,7 +88,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     // 150 checks of the store take at least three seconds. Without a sign of progress, the bus would give the events to another
     // process after half of this time.
     const from = store.looks;
-    await waitFor(() => store.looks > from + 150);
+    await waitFor(() => store.looks > from + 150, { timeoutMs: 60_000 });
     expect(await dead()).toEqual([]);
     expect(attempts()).toBeLessThanOrEqual(4);
     store.isAway = false;

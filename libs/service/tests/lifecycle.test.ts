@@ -111,13 +111,13 @@ test('a process whose stop hangs still ends', async () => {
 test('a process whose log nobody reads starts, and stops on SIGTERM', async () => {
   const path = fileURLToPath(new URL('lifecycle-support/logs-early.ts', import.meta.url));
   const child = spawn(process.execPath, [path], {
-    ...{ stdio: ['ignore', 'pipe', 'inherit', 'ipc'], timeout: 20_000, killSignal: 'SIGKILL' },
+    ...{ stdio: ['ignore', 'pipe', 'inherit', 'ipc'], timeout: 60_000, killSignal: 'SIGKILL' },
   });
   child.stdout?.destroy();
   // The process sends this message when it is ready.
   child.once('message', () => child.kill('SIGTERM'));
   expect(await once(child, 'exit')).toEqual([0, null]);
-}, 30_000);
+}, 90_000);
 
 test('a process that has not started yet is alive and not ready', async () => {
   await using undo = new AsyncDisposableStack();

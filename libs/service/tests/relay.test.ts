@@ -97,7 +97,7 @@ test('a relay gathers events that may wait and publishes them together, or immed
   looks = 0;
   for (const name of ['one', 'two', 'three']) {
     store(name);
-    relay.kick({ within: 300 });
+    relay.kick({ within: 1_000 });
     await nextTurn();
   }
   await waitFor(() => arrived.length === 3);

@@ -237,9 +237,10 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     };
     const before = await metric('kith_operations_expired_total', 'operation="collections.try"');
     await expect(call({ deadline: Date.now() - 1 }, 200)).rejects.toThrow(RequestTimeout);
+    // On a busy machine, the request arrives only after its caller has given up.
+    await expect.poll(() => logged('not worked on: its deadline has passed')).toHaveLength(1);
     expect(asked).toBe(0);
     expect(await metric('kith_operations_expired_total', 'operation="collections.try"')).toBe(before + 1);
-    expect(logged('not worked on: its deadline has passed')).toHaveLength(1);
   });
 
   test('does not answer if the handler found that the deadline has passed', async () => {

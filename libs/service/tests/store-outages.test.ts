@@ -60,7 +60,7 @@ describe.runIf(availableEngines().includes('containers'))('a database', () => {
 
   test('a database that accepts connections but never answers makes waiting commands and the check fail', async () => {
     await using undo = new AsyncDisposableStack();
-    const { line, db, check, read } = await openFar(undo, { answerMs: 200 });
+    const { line, db, check, read } = await openFar(undo, { answerMs: 1_000 });
     line.hush();
     const marking = db.collection('other').updateMany({}, { $set: { published: true } });
     await expect(marking).rejects.toThrow('timed out');

@@ -253,7 +253,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       } finally {
         await other.close();
       }
-    }, 30_000);
+    });
 
     it('the changes of one call are made independently, in their order', async () => {
       const made = { in: boxes, target: 'one', set: box({ label: 'One' }) };
@@ -647,7 +647,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(made).toBeGreaterThanOrEqual(acknowledged);
       await expect.poll(whole).toEqual([made, made, made, made]);
     }
-  }, 40_000);
+  });
 });
 
 describe.runIf(availableEngines().includes('containers'))('documents on MongoDB', () => {

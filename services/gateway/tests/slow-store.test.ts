@@ -99,7 +99,7 @@ describe('a store that takes bytes slowly', () => {
       }),
     );
     store = undo.adopt(await openStore(place.config), (opened) => opened.close());
-    const env = { KITH_SECRET: secret, UPLOAD_IDLE_MS: '300', UPSTREAMS: `storage=${service.httpUrl}` };
+    const env = { KITH_SECRET: secret, UPLOAD_IDLE_MS: '1000', UPSTREAMS: `storage=${service.httpUrl}` };
     await gateway.gateway.stop();
     port = (await gateway.another({ env })).port;
   });

@@ -349,7 +349,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   it('a stream of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {
     await using world = await FeedWorld.start(engine, {
-      env: { REQUEST_TIMEOUT_MS: '200' },
+      env: { REQUEST_TIMEOUT_MS: '1000' },
       streamTimes: { check: 50 },
     });
     const { bus } = world.test;

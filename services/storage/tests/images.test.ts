@@ -25,7 +25,7 @@ describe.each(availableEngines())('images (%s)', (engine) => {
     expect([answer?.status, answer?.json]).toEqual([201, expect.objectContaining({ format: 'avif' })]);
   });
 
-  it('are refused, and leave no bytes, if they cannot be rendered in time', { timeout: 30_000 }, async () => {
+  it('are refused, and leave no bytes, if they cannot be rendered in time', async () => {
     await using hurried = await World.start(engine, { answerMs: 500 });
     const owner = someone();
     const film = filmOf({ width: 1920, height: 1080, frames: 20 });

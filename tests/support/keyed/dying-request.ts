@@ -16,7 +16,7 @@ const spec = operations.find(({ name }) => name === work.operation);
 if (!spec) throw new Error(`There is no ${work.operation}.`);
 const started = await startServices(work.stores, { isDeaf: true });
 dieBeforeWrite(work.number);
-const { status } = await callOperation(started.bus, spec, { ...work.call, timeoutMs: 3_000 });
+const { status } = await callOperation(started.bus, spec, { ...work.call, timeoutMs: 5_000 });
 if (status === spec.status) process.stdout.write('acknowledged');
 // Exits without stopping the services, because stopping them would make more writes.
 process.stdout.write('', () => process.exit(0));

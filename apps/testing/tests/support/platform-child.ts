@@ -3,6 +3,6 @@ import { type EngineKind, startPlatform } from '../../src/index.ts';
 
 const platform = await startPlatform({ engine: process.argv[2] as EngineKind });
 const user = await platform.createUser();
-const { dataFolder, prefix, url } = platform;
-process.send?.({ folder: dataFolder.replace(/\/data$/, ''), prefix, url, userId: user.id });
+const { dataFolder, prefix, url, internalUrls } = platform;
+process.send?.({ folder: dataFolder.replace(/\/data$/, ''), prefix, url, internalUrls, userId: user.id });
 setInterval(() => {}, 60_000);

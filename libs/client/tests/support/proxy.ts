@@ -93,8 +93,12 @@ export class FaultyProxy implements AsyncDisposable {
     if (fault === 'hold') return;
     if (typeof fault === 'object') {
       const cors = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'Retry-After' };
-      response.writeHead(fault.status, { ...cors, connection: 'close', ...fault.headers });
-      return void response.end(fault.body);
+      // If the proxy closed the connection while bytes are unread, the client could lose the answer.
+      finished(incoming.resume(), () => {
+        response.writeHead(fault.status, { ...cors, connection: 'close', ...fault.headers });
+        response.end(fault.body);
+      });
+      return;
     }
     const { method, url, headers } = incoming;
     const outgoing = request(`${target}${url}`, { method, headers, agent: false }, async (answer) => {

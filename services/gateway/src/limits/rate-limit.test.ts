@@ -1,6 +1,6 @@
 import { ApiError, createLogger, Metrics, readConfig } from '@kith/base';
 import { getUser, listConnections, type OperationSpec, operations, signIn } from '@kith/contracts';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { gatewayConfig } from '../config.ts';
 import type { Settings } from '../tables/project-settings.ts';
 import { limitKeyOf } from './client-ip.ts';
@@ -12,6 +12,9 @@ const store = await openLimiterStore(
   { kind: 'memory' },
   { log: createLogger({ name: 'test', level: 'silent' }), metrics: new Metrics() },
 );
+
+// The clock stands still, so that the time left of a window is exact.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
 
 /** Projects with limits of their own, by id. */
 function projectsWith(own: Record<string, Settings['limits']>) {
