@@ -120,8 +120,8 @@ export class EventLog {
     return positions;
   }
 
-  #store({ id, subject, body, traceparent = null }: OutgoingEvent): number {
-    const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent);
+  #store({ id, subject, body, traceparent }: OutgoingEvent): number {
+    const { changes, lastInsertRowid } = this.#insert.run(id, subject, body, Date.now(), traceparent ?? null);
     if (changes > 0) return Number(lastInsertRowid);
     return Number(this.#db.prepare('SELECT position FROM events WHERE id = ?').get(id)?.position);
   }
