@@ -97,7 +97,8 @@ async function streamsOf({ natsUrl }: Engines, prefix: string): Promise<string> 
   const texts: string[] = [];
   for (const stream of Object.values(streamNames(prefix))) {
     const { state } = await manager.streams.info(stream);
-    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+    // A stream that never had a message begins at 0, but the first message has the number 1.
+    for (let seq = Math.max(1, state.first_seq); seq <= state.last_seq; seq++) {
       const message = await manager.streams.getMessage(stream, { seq });
       if (message) texts.push(message.subject, String(message.header), message.string());
     }
