@@ -2,12 +2,19 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import type { Connection } from '@kith/contracts';
-import { caller } from '@kith/platform';
+import { caller, storingNames } from '@kith/platform';
 import { createPeople, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
-import { makeBusy, operatorToken, startInFolder, type World } from './support/moved-installation.ts';
+import {
+  makeBusy,
+  makeSmall,
+  operatorToken,
+  startInFolder,
+  type World,
+} from './support/moved-installation.ts';
 import { filePart, multipart } from './support/multipart.ts';
 
 let folder: string;
@@ -30,13 +37,14 @@ it('an anonymous backup contains data of the same form, but no real data of user
       body: { storageMib: 1 },
     });
     expect(await uploadTo(platform.url, world.projectId, world.users[0]!.accessToken)).toBe(201);
+    storeNewerFields(join(folder, 'data'));
     said = await runKith(['backup', backup, '--anonymise'], { KITH_DATA: join(folder, 'data') });
     expect([said.code, said.stderr]).toEqual([0, expect.stringContaining('identity: anonymised')]);
   }
   const told = [
     ...world.users.flatMap(({ id, email, refreshToken }) => [id, email, refreshToken]),
     ...['Üser', 'üser', 'user.1', 'Moved on', 'Hello"', 'Waiting', 'Novels', '"one"', 'app.example.org'],
-    ...[world.projectId, world.collectionId],
+    ...[world.projectId, world.collectionId, newerText],
   ];
   for (const name of await readdir(backup)) {
     const content = (await readFile(join(backup, name))).toString('latin1');
@@ -138,6 +146,36 @@ it('an anonymous backup of a restored installation accepts later changes', async
     await sees(other, call, 'Later');
   }
 }, 60_000);
+
+it('a document with a value that only a newer version knows is not anonymised', async () => {
+  const [data, backup] = [join(folder, 'newer'), join(folder, 'refused')];
+  await makeSmall(data);
+  {
+    using db = new DatabaseSync(join(data, 'identity.sqlite'));
+    db.exec(`UPDATE projects SET doc = json_set(doc, '$.signUp', 'by invitation')`);
+  }
+  const { code, stderr } = await runKith(['backup', backup, '--anonymise'], { KITH_DATA: data });
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the field signUp of a document in projects')]);
+  expect(await readdir(folder)).not.toContain('refused');
+});
+
+const newerText = 'a text in a field of a newer version';
+
+/** Adds fields to all stored documents, and to objects in these documents, as a newer version may have done it. */
+function storeNewerFields(data: string): void {
+  for (const name of storingNames) {
+    using db = new DatabaseSync(join(data, `${name}.sqlite`));
+    const tables = db.prepare("SELECT name FROM sqlite_schema WHERE sql LIKE '%doc TEXT NOT NULL%'").all();
+    for (const { name: table } of tables) {
+      for (const path of ['$', '$.request', '$.blocks[0]', '$.user', '$.root', '$.project']) {
+        const isObject = `json_type(doc, '${path}') = 'object'`;
+        db.exec(
+          `UPDATE "${table}" SET doc = json_set(doc, '${path}.newer', '${newerText}') WHERE ${isObject}`,
+        );
+      }
+    }
+  }
+}
 
 /** Uploads a file of 700 KiB, and resolves with the status. */
 async function uploadTo(url: string, projectId: string, token: string): Promise<number> {

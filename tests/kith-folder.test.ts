@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ const inFolder =
   (words: string, env: NodeJS.ProcessEnv = {}) =>
     runKith(words.split(' '), { KITH_CWD: folder, ...env });
 
-async function listening(answer: RequestListener): Promise<{ server: Server; url: string }> {
+async function listening(answer: RequestListener): Promise<{ url: string }> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   onTestFinished(() => void server.close());
-  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 describe('kith in the folder of an installation', () => {
@@ -45,6 +45,8 @@ describe('kith in the folder of an installation', () => {
     await writeFile(join(folder, 'headers'), 'name=value\n');
     const env = { ...free, OTEL_EXPORTER_OTLP_HEADERS_FILE: 'headers' };
     started = await startByKith({ cwd: folder, env, until: 'Ctrl-C ends it' });
+    // If the start has failed, the output says why.
+    expect(started.output()).toContain('Ctrl-C ends it');
     token = (await readFile(join(folder, '.kith/operator-token'), 'utf8')).trim();
   });
   afterAll(async () => {
@@ -172,6 +174,7 @@ describe('kith in the folder of an installation', () => {
     await mkdir(neighbour);
     const words = ['--json'];
     await using other = await startByKith({ cwd: neighbour, env: free, until: '"event":"up"', words });
+    expect(other.output()).toContain('"event":"up"');
     const { pid } = JSON.parse((await kith('status --json')).stdout);
     const url = urlOf();
     const { code, stdout } = await kith('stop --json');
@@ -187,7 +190,7 @@ describe('kith in the folder of an installation', () => {
         .find((line) => line.includes('"event":"up"')) ?? '';
     expect((await fetch(`${JSON.parse(up).url}/docs`)).status).toBe(200);
     expect((await inFolder(neighbour)('status')).code).toBe(0);
-  });
+  }, 60_000);
 });
 
 describe('kith status of a platform that is not ready', () => {
@@ -209,9 +212,7 @@ describe('kith status of a platform that is not ready', () => {
       listening(answer(['store', 'bus'])),
       listening(answer(['crypto: bus'])),
     ]);
-    const gone = await listening(answer([]));
-    gone.server.close();
-    await once(gone.server, 'close');
+    const gone = await listening((_, response) => void response.destroy());
     const data = openDataFolder(join(folder, '.kith'));
     onTestFinished(() => data.release());
     const told = async () => {

@@ -11,12 +11,16 @@ const read = (cursor: string, binding: readonly string[] = ['list', 'me']) =>
   decodeCursor(cursor, binding, 'collection/invalid-query');
 
 test('a cursor decodes to its position, and needs no escaping in a query', () => {
-  const after = fc.string({ unit: 'grapheme' });
+  const position = fc.record({
+    after: fc.string({ unit: 'grapheme' }),
+    page: fc.integer({ min: 1 }),
+    before: fc.option(fc.nat(), { nil: undefined }),
+  });
   fc.assert(
-    fc.property(after, fc.integer({ min: 1 }), fc.array(fc.string()), (key, page, binding) => {
-      const cursor = encodeCursor({ after: key, page }, binding);
+    fc.property(position, fc.array(fc.string()), (one, binding) => {
+      const cursor = encodeCursor(one, binding);
       expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
-      expect(read(cursor, binding)).toEqual({ after: key, page });
+      expect(read(cursor, binding)).toEqual(one);
     }),
   );
 });
@@ -34,6 +38,7 @@ test.each([
   ['JSON of another shape', Buffer.from('{"k":1}').toString('base64url')],
   ['JSON that is no object', Buffer.from('null').toString('base64url')],
   ['page zero', Buffer.from('{"k":"x","n":0,"b":""}').toString('base64url')],
+  ['fewer than no rows before the page', Buffer.from('{"k":"x","n":1,"b":"","r":-1}').toString('base64url')],
   ['a page that is not whole', Buffer.from('{"k":"x","n":1.5,"b":""}').toString('base64url')],
   ['a cursor cut short', encodeCursor({ after: 'x', page: 2 }, ['list', 'me']).slice(0, -4)],
 ])('%s is refused', (_, cursor) => {

@@ -3,19 +3,24 @@ import type { ErrorCode } from '@kith/contracts';
 import { z } from 'zod';
 import { ApiError } from './errors.ts';
 
-const shape = z.object({ k: z.string(), n: z.int().positive(), b: z.string() });
+const shape = z.object({
+  ...{ k: z.string(), n: z.int().positive(), b: z.string() },
+  r: z.int().nonnegative().optional(),
+});
 
 /** The position in a list: the key of the last row that was returned, and the number of the next page. */
 export interface ListPosition {
   after: string;
   page: number;
+  /** How many rows of the list come before the next page. Only lists that are not counted whole need this number. */
+  before?: number | undefined;
 }
 
 /**
  * Writes a list position as an opaque string, bound to the list's operation, filters and caller (spec#lists-cursor-binding).
  */
 export function encodeCursor(position: ListPosition, binding: readonly string[]): string {
-  const content = { k: position.after, n: position.page, b: digest(binding) };
+  const content = { k: position.after, n: position.page, b: digest(binding), r: position.before };
   return Buffer.from(JSON.stringify(content)).toString('base64url');
 }
 
@@ -23,7 +28,7 @@ export function encodeCursor(position: ListPosition, binding: readonly string[])
 export function decodeCursor(cursor: string, binding: readonly string[], code: ErrorCode): ListPosition {
   try {
     const content = shape.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
-    if (content.b === digest(binding)) return { after: content.k, page: content.n };
+    if (content.b === digest(binding)) return { after: content.k, page: content.n, before: content.r };
   } catch {
     // The cursor cannot be read. The `throw` below refuses it, like a cursor with another binding.
   }

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import { eventKey } from '@kith/store';
 import { noteRestored, openDocuments } from '@kith/store/open';
-import { createStore, waitFor } from '@kith/testing';
+import { createStore } from '@kith/testing';
 import { afterEach, expect, test, vi } from 'vitest';
 import { openSqlite, transaction } from '../src/drivers/sqlite.ts';
 import { SqliteOutbox, sqliteOutboxTables } from '../src/outbox/sqlite-outbox.ts';
@@ -36,12 +36,32 @@ test('events are removed a week after they were stored, and other work runs mean
   add([last]);
   await outbox.markPublished([eventKey(last)], { first: 2, last: 2, id: last.id });
   const keys = () => db.prepare('SELECT key FROM events').all();
+  const expiring = outbox.expire();
   let turns = 0;
   for (; keys().length > 2; turns++) await nextTurn();
   expect(turns).toBeGreaterThan(2);
+  await expiring;
   expect(keys().map(({ key }) => key)).toEqual([waiting, last].map(eventKey).toSorted());
-  await waitFor(() => db.prepare('SELECT position FROM marks').all().length === 1);
+  expect(db.prepare('SELECT position FROM marks').all()).toHaveLength(1);
   expect(await outbox.newest(0, 2)).toBeUndefined();
+});
+
+test('a sweep fails if old events cannot be removed, and the next one tries again', async () => {
+  await using place = await createStore('embedded');
+  if (place.config.kind !== 'sqlite') throw new Error('This is about SQLite.');
+  const documents = await openDocuments(place.config, { collections: [] });
+  await using _ = { [Symbol.asyncDispose]: () => documents.close() };
+  const old = event('old');
+  await documents.outbox.restate([old]);
+  const [stored] = await documents.outbox.unpublished(1);
+  await documents.outbox.markPublished([stored!.key], { first: 1, last: 1, id: old.id });
+  using db = new DatabaseSync(place.config.file);
+  db.exec(`UPDATE events SET at = 0;
+    CREATE TRIGGER kept BEFORE DELETE ON events BEGIN SELECT RAISE(ABORT, 'cannot be removed'); END`);
+  for (const _ of ['first', 'second']) await expect(documents.sweep()).rejects.toThrow('cannot be removed');
+  db.exec('DROP TRIGGER kept');
+  await documents.sweep();
+  expect(db.prepare('SELECT key FROM events').all()).toEqual([]);
 });
 
 test('a file that lacks what was added to the tables later gets it when it is opened', async () => {

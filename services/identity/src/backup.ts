@@ -1,4 +1,4 @@
-import { type EventOf, sessionRevoked, userDeleted } from '@kith/contracts';
+import { type EventOf, project, sessionRevoked, userDeleted } from '@kith/contracts';
 import type { ServiceBackup } from '@kith/store/backup';
 import { mailings } from './store/collections/mails.ts';
 import { deletingProjects, projects, type StoredProject } from './store/collections/projects.ts';
@@ -43,7 +43,7 @@ export const identityBackup: ServiceBackup = {
     },
     deletingProjects(stored, made) {
       const { id, doc } = made.mapped(stored);
-      return { id, doc: { ...doc, project: anonymousProject(id, doc.project) } };
+      return { id, doc: { ...doc, project: anonymousProject(id, projects.schema.parse(doc.project)) } };
     },
     deletedProjects: (stored, made) => made.mapped(stored),
     users(stored, made) {
@@ -85,11 +85,12 @@ export const identityBackup: ServiceBackup = {
   },
 };
 
-function anonymousProject(id: string, project: StoredProject): StoredProject {
+function anonymousProject(id: string, stored: StoredProject): StoredProject {
   return {
-    ...project,
+    ...stored,
     name: `Project ${id.slice(0, 4)}`,
     publicKey: null,
+    limits: project.shape.limits.parse(stored.limits),
     webOrigins: [],
     mailLinkBase: null,
     mailTexts: {},

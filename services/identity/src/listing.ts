@@ -78,15 +78,21 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
     throw foreignCursor(list.code);
   }
   const page = position?.page ?? query.page;
-  const from = position ? { after: position.after } : { skip: (page - 1) * limit };
+  // The pages before a cursor may have had another length, so the cursor contains the number of their rows. Cursors of earlier
+  // versions do not.
+  const before = position ? (position.before ?? 0) : (page - 1) * limit;
+  const from = position ? { after: position.after } : { skip: before };
   // Reads one row more than the page holds, to know whether another page follows.
   const { rows: found, total: counted, isPart } = await list.read({ from, limit: limit + 1 });
   // A page shows that the list has the rows before the page, too, even if they were not counted.
-  const total = isPart && found.length > 0 ? Math.max(counted, (page - 1) * limit + found.length) : counted;
+  const total = isPart && found.length > 0 ? Math.max(counted, before + found.length) : counted;
   const asked = found.slice(0, limit);
   const rows = asked.slice(0, list.fitting?.(asked));
   const hasMore = found.length > rows.length;
   const last = rows.at(-1);
-  if (hasMore && last) request.linkNext(encodeCursor({ after: placeOf(last), page: page + 1 }, binding));
+  if (hasMore && last) {
+    const next = { after: placeOf(last), page: page + 1, before: before + rows.length };
+    request.linkNext(encodeCursor(next, binding));
+  }
   return { rows, page, limit, total, hasMore };
 }

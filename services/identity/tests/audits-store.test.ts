@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { DeadlinePassed } from '@kith/base';
+import { DeadlinePassed, encodeCursor } from '@kith/base';
 import type { AuditRow } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import { availableEngines, createStore } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { readPage } from '../src/listing.ts';
+import { placeOf, readPage } from '../src/listing.ts';
 import { type AuditFilter, Audits } from '../src/store/audits.ts';
 import { declared } from '../src/store/collections.ts';
 
@@ -90,6 +90,18 @@ describe.each(availableEngines())('the list of the audit log in the store on %s'
   test('counts no more rows than allowed', async () => {
     expect((await list({}, { limit: 3 })).answer.total).toBe(8);
     expect((await list({ actor: busy, projectId }, { limit: 1 })).answer.total).toBe(4);
+  });
+
+  test('counts the rows of the pages before a cursor, even if these pages had another length', async () => {
+    const { next: cursor } = await list({}, { limit: 10 });
+    const longer = await list({}, { limit: 40, cursor });
+    expect(longer.answer).toMatchObject({ rows: all.slice(10, 50), total: 51, hasMore: true });
+    const shorter = await list({}, { limit: 5, cursor: longer.next });
+    expect(shorter.answer).toMatchObject({ rows: all.slice(50, 55), total: 56, hasMore: true });
+    // Cursors of older versions do not say how many rows come before them.
+    const after = placeOf({ createdAt: new Date(all[9]!.at), id: all[9]!.id });
+    const older = await list({}, { limit: 40, cursor: encodeCursor({ after, page: 2 }, ['audit']) });
+    expect(older.answer).toMatchObject({ rows: all.slice(10, 50), total: 41, hasMore: true });
   });
 
   test('with a filter that no index covers, reads only until the page is found', async () => {

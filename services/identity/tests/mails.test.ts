@@ -20,21 +20,28 @@ import {
   stepUp,
   suspendUser,
   updateProject,
+  userCreated,
   verifyEmail,
 } from '@kith/contracts';
 import { ask } from '@kith/service';
 import { apart } from '@kith/store';
-import { availableEngines, waitFor } from '@kith/testing';
+import { noteRestored } from '@kith/store/open';
+import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { holdRow } from '../../../tests/support/hold-row.ts';
+import { startIdentity } from '../src/index.ts';
+import { hashAddress } from '../src/mails/tokens.ts';
+import { openStore, sealedFor } from '../src/store/index.ts';
 import { Mailings } from '../src/store/mailings.ts';
 import { Users } from '../src/store/users.ts';
+import { userEvent } from '../src/user-events.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { type MailServer, startMailServer } from './support/mail-server.ts';
 import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
+import { makeUser } from './support/users.ts';
 
 const notHeld = { held: new Promise<void>(() => undefined), release: () => undefined };
 
@@ -338,6 +345,32 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await waitFor(async () => (await left()) === 0, { what: 'the end of the requests' });
     expect(await stored()).not.toContain(email);
     expect(mailsTo(email)).toEqual([]);
+  });
+
+  test.each([
+    ['has expired', { agoMs: 2 * 3600 * 1000, isRestored: false }],
+    ['was made before a restore of the database', { agoMs: 1_000, isRestored: true }],
+  ])('no mail is sent for a requested password reset that %s', async (_, { agoMs, isRestored }) => {
+    await using place = await createStore(engine);
+    await using runtime = await createRuntime(engine);
+    const user = makeUser();
+    const email = user.email ?? '';
+    {
+      await using undone = new AsyncDisposableStack();
+      const store = undone.adopt(await openStore(place.config), (opened) => opened.close());
+      await store.users.add(user, userEvent(userCreated, user));
+      const id = `${user.projectId}|${hashAddress(testSecrets, user.projectId, email)}`;
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - agoMs });
+      undone.defer(() => void vi.useRealTimers());
+      await store.resetRequests.add(id, testSecrets.seal(sealedFor.address, email, id));
+    }
+    if (isRestored) await noteRestored(place.config, { whole: true });
+    const mails = { smtpUrl: server.url, from: 'no-reply@kith.example', times: { everyMs: 50 } };
+    const options = { store: place.config, secrets: testSecrets, mails, sweepEveryMs: 60_000 };
+    await using _identity = await startIdentity(runtime, options);
+    const left = async () => (await dumpStore(place.config)).resetRequests?.length;
+    await waitFor(async () => (await left()) === 0, { what: 'the end of the request' });
+    expect((await dumpStore(place.config)).mailings).toEqual([]);
   });
 
   /** A user with an authenticator app, and with a session that has just passed a step-up. */

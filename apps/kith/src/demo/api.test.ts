@@ -37,6 +37,40 @@ describe('a call that a rate limit refuses', () => {
   );
 });
 
+describe('a call that gets no answer in time', () => {
+  /** A gateway that answers the first two requests with errors, and the keys of all requests. */
+  const late = async () => {
+    const keys: unknown[] = [];
+    const server = createServer(({ headers }, response) => {
+      const nth = keys.push(headers['idempotency-key']);
+      if (nth === 1) response.writeHead(504).end('{"code":"gateway/timeout"}');
+      else if (nth === 2) response.writeHead(409).end('{"code":"request/in-progress"}');
+      else response.writeHead(204).end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
+  };
+
+  it('the call is repeated with the same Idempotency-Key', async () => {
+    const { url, keys } = await late();
+    const call = caller(url, { patienceMs: 30_000, isKeyed: true });
+    await call('POST', '/', { body: {} });
+    await call('POST', '/', { body: {} });
+    const [key, again] = [keys[0], keys[3]];
+    expect(keys).toEqual([key, key, key, again]);
+    expect([key, again]).toEqual([expect.any(String), expect.any(String)]);
+    expect(again).not.toBe(key);
+  });
+
+  it('the call fails without keys, because the platform may have done it', async () => {
+    const { url, keys } = await late();
+    const answer = caller(url, { patienceMs: 30_000 })('POST', '/', { body: {} });
+    await expect(answer).rejects.toThrow('POST / answered 504 gateway/timeout');
+    expect(keys).toEqual([undefined]);
+  });
+});
+
 describe('answering', () => {
   it('answering waits for a gateway that does not listen yet', async () => {
     const port = await freePort();

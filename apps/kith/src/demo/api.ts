@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { StartError } from '@kith/base/config';
+import type { ErrorCode } from '@kith/contracts';
 
 /** Makes one call of the API. Both body and answer are JSON. */
 export type Call = <T>(
@@ -28,25 +30,38 @@ export class CallError extends Error {
   }
 }
 
+export interface CallerOptions {
+  /** How long to repeat a call, in ms. The default is 0, so a call is not repeated. */
+  patienceMs?: number;
+  /**
+   * Whether a call is also repeated after a 504. The platform may have done what the call asks for, so each call then has an
+   * `Idempotency-Key`. Only calls of `/admin` may be done twice, because they ignore the key.
+   */
+  isKeyed?: boolean;
+}
+
 /**
  * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, or
- * 429 by a rate limit, the platform has done nothing. The call is then repeated for up to `patienceMs`. The default is 0, so a
- * call is not repeated.
+ * 429 by a rate limit, the platform has done nothing. The call is then repeated (`CallerOptions`).
  */
-export function caller(url: string, options: { patienceMs?: number } = {}): Call {
+export function caller(url: string, options: CallerOptions = {}): Call {
   const exchange = exchanger(url, options);
   return async <T>(...call: Parameters<Call>) => (await exchange<T>(...call)).body;
 }
 
 /** Like `caller`, but the function resolves with the whole answer. */
-export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number } = {}) {
+export function exchanger(url: string, { patienceMs = 0, isKeyed = false }: CallerOptions = {}) {
   return async <T>(...[method, path, options = {}]: Parameters<Call>): Promise<Answer<T>> => {
     const until = Date.now() + patienceMs;
+    const key = isKeyed ? randomUUID() : undefined;
     for (;;) {
-      const response = await send(`${url}${path}`, method, options);
+      const response = await send(`${url}${path}`, method, { ...options, key });
       const content = response.status === 204 ? undefined : await response.json();
       if (response.ok) return { body: content as T, headers: response.headers };
-      const waitMs = waitMsOf(response, content as { code?: string } | undefined);
+      const { code } = (content ?? {}) as { code?: string };
+      const isRunning = code === ('request/in-progress' satisfies ErrorCode);
+      const isLate = isKeyed && (response.status === 504 || isRunning);
+      const waitMs = isLate ? shortWaitMs : waitMsOf(response, code);
       if (waitMs === undefined || Date.now() + waitMs > until) {
         throw new CallError(`${method} ${path}`, response.status, content as { code: string; error: string });
       }
@@ -55,13 +70,15 @@ export function exchanger(url: string, { patienceMs = 0 }: { patienceMs?: number
   };
 }
 
+const shortWaitMs = 250;
+
 /** How long to wait before a call is repeated, in ms. `undefined` if a repeated call would get the same answer. */
-function waitMsOf({ status, headers }: Response, content: { code?: string } | undefined): number | undefined {
-  if (status === 503) return 250;
+function waitMsOf({ status, headers }: Response, code: string | undefined): number | undefined {
+  if (status === 503) return shortWaitMs;
   const seconds = headers.get('retry-after');
   // There is another kind of answer with 429, for too many wrong passwords. After this answer, a repeated call would count as a
   // further wrong password.
-  return content?.code === 'rate-limit/exceeded' && seconds !== null ? Number(seconds) * 1000 : undefined;
+  return code === 'rate-limit/exceeded' && seconds !== null ? Number(seconds) * 1000 : undefined;
 }
 
 /**
@@ -78,20 +95,21 @@ export async function answering(url: string, patienceMs: number): Promise<void> 
     } catch (error) {
       if (Date.now() > until) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, 250));
+    await new Promise((resolve) => setTimeout(resolve, shortWaitMs));
   }
 }
 
 async function send(
   address: string,
   method: string,
-  { token, body }: { token?: string; body?: unknown },
+  { token, body, key }: { token?: string; body?: unknown; key?: string | undefined },
 ): Promise<Response> {
   try {
     return await fetch(address, {
       method,
       headers: {
         ...(token ? { authorization: `Bearer ${token}` } : {}),
+        ...(key ? { 'idempotency-key': key } : {}),
         ...(body ? { 'content-type': 'application/json' } : {}),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),

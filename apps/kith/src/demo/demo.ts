@@ -64,7 +64,8 @@ export async function ensureDemo(
   const { url, adminUrl = url, operatorToken, stateName } = options;
   // If the platform was just started, perhaps its gateway does not listen yet, and its services are still starting.
   await answering(url, 30_000);
-  const patience = { patienceMs: 30_000 };
+  // On a busy machine, the first requests may take longer than the gateway waits for a service.
+  const patience = { patienceMs: 30_000, isKeyed: true };
   const contentOf = (start: StartFile) => `${JSON.stringify({ ...start, url, operatorToken }, null, 2)}\n`;
   const demo = await resumeOrMake({
     call: caller(url, patience),

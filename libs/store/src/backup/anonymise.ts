@@ -1,6 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
-import { asDeclared } from '../documents/collection.ts';
+import { StartError } from '@kith/base';
+import { z } from 'zod';
+import { type AnyCollection, asDeclared } from '../documents/collection.ts';
 import { replyCollection } from '../documents/reply-collection.ts';
+import type { AnyStored } from './any-stored.ts';
 import { DocumentsFile } from './documents-file.ts';
 import type { MadeUp } from './made-up.ts';
 import type { ServiceBackup } from './service-backup.ts';
@@ -9,7 +12,8 @@ const atOnce = 1_000;
 
 /**
  * Copies a service's file from a backup, and replaces the data of people in the copy. Leaves out events, because events show
- * what people have done. Counters are added up again, because they may count rows that are left out.
+ * what people have done. Counters are added up again, because they may count rows that are left out. Also leaves out fields
+ * that this version does not know. Throws `StartError` if it does not know the value of a field.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
   using source = new DatabaseSync(from);
@@ -24,8 +28,9 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
     for (const rows of rowsOf(source, of.name)) {
       file.together(() => {
         for (const { id, shape, doc, changed = null, epoch = 0, newest = 0 } of rows) {
-          const other = standIn({ id, doc: asDeclared(of, JSON.parse(doc), shape) }, made);
-          if (other) file.put(of, { id: other.id, doc: other.doc, changed, epoch, newest });
+          const stored = { id, doc: asDeclared(of, JSON.parse(doc), shape) };
+          const other = known(backup.service, of, () => standIn(stored, made));
+          if (other) file.put(of, { ...other, changed, epoch, newest });
         }
       });
     }
@@ -36,6 +41,25 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
   const epoch = source.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
   if (epoch) file.noteFact('epoch', JSON.parse(epoch.value as string));
   file.close();
+}
+
+/**
+ * A document with only the fields that its schema knows. A newer version may have stored more fields, and nobody knows whether
+ * they are personal (docs/adr/0037).
+ */
+function known(service: string, of: AnyCollection, standIn: () => AnyStored | null): AnyStored | null {
+  try {
+    const stored = standIn();
+    return stored && { id: stored.id, doc: of.schema.parse(stored.doc) };
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const field = error.issues[0]?.path.join('.');
+    const where = `In the data of ${service}, the field ${field} of a document in ${of.name}`;
+    throw new StartError(
+      `${where} has a value that this version does not know. Make the anonymised copy with the version that has stored it.`,
+      { cause: error },
+    );
+  }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the columns are those of the table.

@@ -251,7 +251,10 @@ export interface Documents {
    * because replicas' clocks differ. The creation of a target does not count as a change. The collection must be `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
-  /** Deletes expired documents, and settles the changes that processes left unsettled when they died. */
+  /**
+   * Deletes expired documents and old events, and settles the changes that processes left unsettled when they died. Rejects if
+   * something could not be done; the next sweep tries it again.
+   */
   sweep(): Promise<void>;
   /** Rejects when the database cannot be used. */
   check(): Promise<void>;

@@ -268,6 +268,7 @@ class SqliteDocuments implements Documents {
       if (!table.collection.expires) continue;
       while (table.expire(now, expiredAtOnce) === expiredAtOnce) await nextTurn();
     }
+    await this.outbox.expire();
   }
 
   async check(): Promise<void> {

@@ -118,7 +118,6 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
         WHERE position IN (SELECT mark FROM events WHERE key IN gone)`,
     );
     this.#forgetMarks = db.prepare('DELETE FROM marks WHERE position > ? AND position <= ?');
-    void this.#expire();
   }
 
   /** Stores an event; call it inside the transaction of the change. */
@@ -136,7 +135,6 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
       if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
       for (const key of keys) this.#mark.run(copies?.last ?? null, key);
     });
-    if (Date.now() - this.#expiredAt > expireEveryMs) void this.#expire();
   }
 
   async published({ from, to, telling = '', since }: EventSearch, limit: number): Promise<PublishedEvent[]> {
@@ -220,23 +218,20 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     });
   }
 
-  /** Removes old events and marks, in steps. If this fails, it is tried again when the next events are published. */
-  async #expire(): Promise<void> {
-    this.#expiredAt = Date.now();
-    const before = this.#expiredAt - keepMs;
-    try {
-      for (const sql of [
-        `DELETE FROM events WHERE key IN (SELECT key FROM events INDEXED BY events_published
-           WHERE published = 1 AND at < ? LIMIT ${stepLength})`,
-        `DELETE FROM marks WHERE position IN (SELECT position FROM marks WHERE at < ? LIMIT ${stepLength})`,
-      ]) {
-        const remove = this.#db.prepare(sql);
-        const step = () => lightTransaction(this.#db, () => remove.run(before).changes);
-        while (this.#db.isOpen && step() === stepLength) await nextTurn();
-      }
-    } catch {
-      this.#expiredAt = 0;
+  /** Removes old events and marks, in steps, at most once an hour. If it fails, the next call tries again. */
+  async expire(): Promise<void> {
+    const now = Date.now();
+    if (now - this.#expiredAt < expireEveryMs) return;
+    for (const sql of [
+      `DELETE FROM events WHERE key IN (SELECT key FROM events INDEXED BY events_published
+         WHERE published = 1 AND at < ? LIMIT ${stepLength})`,
+      `DELETE FROM marks WHERE position IN (SELECT position FROM marks WHERE at < ? LIMIT ${stepLength})`,
+    ]) {
+      const remove = this.#db.prepare(sql);
+      const step = () => lightTransaction(this.#db, () => remove.run(now - keepMs).changes);
+      while (step() === stepLength) await nextTurn();
     }
+    this.#expiredAt = now;
   }
 }
 

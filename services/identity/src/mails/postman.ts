@@ -1,7 +1,7 @@
 import type { Logger, Metrics, Secrets } from '@kith/base';
 import type { MailKind } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
-import { type IdentityStore, type Mailing, sealedFor, type User } from '../store/index.ts';
+import { type IdentityStore, type Mailing, type ResetRequest, sealedFor, type User } from '../store/index.ts';
 import { linkOf } from './links.ts';
 import { storeNotices } from './notices.ts';
 import { textsOf } from './texts.ts';
@@ -106,24 +106,34 @@ export class Postman {
     }
   }
 
-  /** Makes a mail for each requested password reset, if a user has the address. */
+  /**
+   * Makes a mail for each requested password reset, if a user has the address. Drops requests that have expired, or that were
+   * made before the database was restored.
+   */
   async #takeResetRequests(): Promise<void> {
-    const { store, secrets, log } = this.#options;
+    const { store, log, restoredAt } = this.#options;
     for (;;) {
       const some = await store.resetRequests.some(atOnce);
-      for (const { id, projectId, sealed } of some) {
-        let address: string | undefined;
-        try {
-          address = secrets.open(sealedFor.address, sealed, id).toString();
-        } catch (error) {
-          log.warn({ err: error, projectId }, 'a requested password reset cannot be decrypted any more');
-        }
-        const user = address === undefined ? null : await store.users.findByEmail(projectId, address);
-        if (user?.email) await store.mailings.add(user, { kind: 'passwordReset', address: user.email });
+      for (const request of some) {
+        const { projectId, at, until } = request;
+        if (at < restoredAt || until < Date.now()) log.warn({ projectId }, 'a password reset was given up');
+        else await this.#takeResetRequest(request);
       }
       await store.resetRequests.remove(some.map(({ id }) => id));
       if (some.length < atOnce) return;
     }
+  }
+
+  async #takeResetRequest({ id, projectId, sealed }: ResetRequest): Promise<void> {
+    const { store, secrets, log } = this.#options;
+    let address: string | undefined;
+    try {
+      address = secrets.open(sealedFor.address, sealed, id).toString();
+    } catch (error) {
+      log.warn({ err: error, projectId }, 'a requested password reset cannot be decrypted any more');
+    }
+    const user = address === undefined ? null : await store.users.findByEmail(projectId, address);
+    if (user?.email) await store.mailings.add(user, { kind: 'passwordReset', address: user.email });
   }
 
   async #sendOne(mailing: Mailing): Promise<void> {

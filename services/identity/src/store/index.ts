@@ -53,6 +53,7 @@ export type {
   User,
 } from './records.ts';
 export { clientKnownMs, type Failures, failuresKeptMs, renewMs, usualExternalAge } from './records.ts';
+export type { ResetRequest } from './reset-requests.ts';
 export type { Rotation } from './sessions.ts';
 
 /** The part of the store that holds the signing keys of access tokens. */

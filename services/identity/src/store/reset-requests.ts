@@ -8,6 +8,10 @@ export interface ResetRequest {
   id: string;
   projectId: string;
   sealed: string;
+  /** When the request was made, Unix ms. */
+  at: number;
+  /** When the request expires, Unix ms. */
+  until: number;
 }
 
 const keepMs = 3600 * 1000;
@@ -32,7 +36,7 @@ export class ResetRequests {
 
   async some(limit: number): Promise<ResetRequest[]> {
     const found = await this.#documents.range(resetRequests, { ...everything, limit });
-    return found.map(({ id, doc: { sealed } }) => ({ id, projectId: projectIn(id), sealed }));
+    return found.map(({ id, doc }) => ({ id, projectId: projectIn(id), at: versionOf(doc), ...doc }));
   }
 
   async remove(ids: readonly string[]): Promise<void> {
