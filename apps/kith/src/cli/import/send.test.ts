@@ -21,7 +21,7 @@ async function slowPlatform(most: number) {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const pace = new Pace({ pauseMs: 1 });
+  const pace = new Pace({ rows: 1_000, pauseMs: 1 });
   const send = (from: number, count: number): Promise<SentRows> =>
     sendRows(
       Array.from({ length: count }, (_, index) => JSON.stringify({ n: from + index })),
@@ -31,20 +31,32 @@ async function slowPlatform(most: number) {
 }
 
 test('rows that are not answered in time are sent again in smaller parts, and later rows start with such parts', async () => {
-  await using platform = await slowPlatform(300);
+  await using platform = await slowPlatform(400);
   const first = await platform.send(0, 1_000);
-  expect(platform.sizes).toEqual([1_000, 500, 250, 250, 250, 250]);
+  expect(platform.sizes).toEqual([1_000, 500, 250, 275, 303, 172]);
   expect(platform.answered).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
   expect(first.imported).toBe(900);
   // The number of a rejected row is its position among all rows, not its position in the request.
   expect(first.rejected.map(({ row }) => row)).toEqual(Array.from({ length: 100 }, (_, n) => 10 * n));
   await platform.send(1_000, 500);
-  expect(platform.sizes.slice(6)).toEqual([250, 250]);
+  expect(platform.sizes.slice(6)).toEqual([334, 166]);
 });
 
 test('parts can become as small as a single row', async () => {
   await using platform = await slowPlatform(1);
   const all = await platform.send(0, 3);
-  expect(platform.sizes).toEqual([3, 2, 1, 1, 1]);
+  expect(platform.sizes).toEqual([3, 2, 1, 2, 1, 1]);
   expect(all).toMatchObject({ imported: 2, rejected: [{ row: 0, reason: 'conflict' }] });
+});
+
+test('requests have more rows as long as answers are quick, and fewer rows after a slow answer', () => {
+  const pace = new Pace();
+  const sizes = [100, 100, 100, 100, 6_000, 100].map((tookMs) => {
+    pace.answered(pace.rows, tookMs);
+    return pace.rows;
+  });
+  expect(sizes).toEqual([200, 400, 800, 1_000, 250, 275]);
+  // The rest of a batch says nothing about requests with more rows.
+  pace.answered(40, 10);
+  expect(pace.rows).toBe(275);
 });

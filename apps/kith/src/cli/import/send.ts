@@ -33,17 +33,26 @@ export interface Sending {
   signal: AbortSignal;
 }
 
+/** How long a request should take, in ms. This is well below the platform's time limit (`REQUEST_TIMEOUT_MS`). */
+const goodMs = 1_500;
+
 /**
- * Decides how many rows of the imported file go into one request. If the platform does not answer a request in time, it still
- * continues to work on the request. If the same request came again, the two requests would compete, and the second would take
- * even longer. So the next request has fewer rows, and comes after a pause.
+ * Decides how many rows of the imported file go into one request, from the times that the requests before have taken. If the
+ * platform does not answer a request in time, it still continues to work on the request. If the same request came again, the two
+ * requests would compete, and the second would take even longer. So the next request has fewer rows, and comes after a pause.
  */
 export class Pace {
-  #rows = importRows;
+  #rows: number;
+  /** How much the number grows after a quick answer: fast until the platform was slow for the first time, as in TCP. */
+  #growth = 2;
   readonly #pauseMs: number;
 
-  /** @param pauseMs How long to send nothing after a request that the platform has not answered in time. */
-  constructor({ pauseMs = 5_000 }: { pauseMs?: number } = {}) {
+  /**
+   * @param rows How many rows the first request has. A platform that is still busy with earlier rows may be slow.
+   * @param pauseMs How long to send nothing after a request that the platform has not answered in time.
+   */
+  constructor({ rows = 100, pauseMs = 5_000 }: { rows?: number; pauseMs?: number } = {}) {
+    this.#rows = rows;
     this.#pauseMs = pauseMs;
   }
 
@@ -51,10 +60,22 @@ export class Pace {
     return this.#rows;
   }
 
+  /** Notes that a request was answered. Later requests have fewer rows if it took long, and more if it did not. */
+  answered(rows: number, tookMs: number): void {
+    if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
+    // A request with fewer rows does not show that more rows can be answered in time.
+    else if (rows >= this.#rows) this.#rows = Math.min(importRows, Math.ceil(this.#growth * rows));
+  }
+
   /** Makes a pause, and lets later requests have fewer rows. */
   async slowDown(rows: number, signal: AbortSignal): Promise<void> {
-    this.#rows = Math.min(this.#rows, Math.ceil(rows / 2));
+    this.#limit(Math.ceil(rows / 2));
     await wait(this.#pauseMs, undefined, { signal });
+  }
+
+  #limit(rows: number): void {
+    this.#rows = Math.max(1, Math.min(this.#rows, rows));
+    this.#growth = 1.1;
   }
 }
 
@@ -71,11 +92,13 @@ export const sendRows: Send = async (rows, sending) => {
   for (let sent = 0; sent < rows.length; ) {
     const some = rows.slice(sent, sent + sending.pace.rows);
     const body = { headers: { 'content-type': 'application/json' }, body: `{"rows":[${some.join(',')}]}` };
+    const begun = performance.now();
     const result = await send(sending, body, { isDivisible: some.length > 1 });
     if (result === 'too-slow') {
       await sending.pace.slowDown(some.length, sending.signal);
       continue;
     }
+    sending.pace.answered(some.length, performance.now() - begun);
     all.imported += result.imported;
     all.unchanged += result.unchanged;
     for (const one of result.rejected) all.rejected.push({ ...one, row: one.row + sent });
