@@ -32,7 +32,7 @@ import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { holdRow } from '../../../tests/support/hold-row.ts';
 import { startIdentity } from '../src/index.ts';
 import { hashAddress } from '../src/mails/tokens.ts';
-import { openStore, sealedFor } from '../src/store/index.ts';
+import { type IdentityStore, openStore, sealedFor, type User } from '../src/store/index.ts';
 import { Mailings } from '../src/store/mailings.ts';
 import { Users } from '../src/store/users.ts';
 import { userEvent } from '../src/user-events.ts';
@@ -40,6 +40,7 @@ import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { type MailServer, startMailServer } from './support/mail-server.ts';
 import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
+import { makeProjectRow } from './support/projects.ts';
 import { dumpStore } from './support/raw-store.ts';
 import { makeUser } from './support/users.ts';
 
@@ -353,24 +354,32 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   ])('no mail is sent for a requested password reset that %s', async (_, { agoMs, isRestored }) => {
     await using place = await createStore(engine);
     await using runtime = await createRuntime(engine);
-    const user = makeUser();
-    const email = user.email ?? '';
-    {
-      await using undone = new AsyncDisposableStack();
-      const store = undone.adopt(await openStore(place.config), (opened) => opened.close());
-      await store.users.add(user, userEvent(userCreated, user));
-      const id = `${user.projectId}|${hashAddress(testSecrets, user.projectId, email)}`;
+    const project = makeProjectRow();
+    const [early, late] = [makeUser({ projectId: project.id }), makeUser({ projectId: project.id })];
+    const opened = async <T>(work: (store: IdentityStore) => Promise<T>) => {
+      const store = await openStore(place.config);
+      await work(store).finally(() => store.close());
+    };
+    const request = (store: IdentityStore, { projectId, email }: User) => {
+      const id = `${projectId}|${hashAddress(testSecrets, projectId, email ?? '')}`;
+      return store.resetRequests.add(id, testSecrets.seal(sealedFor.address, email ?? '', id));
+    };
+    await opened(async (store) => {
+      await store.projects.add(project);
+      for (const user of [early, late]) await store.users.add(user, userEvent(userCreated, user));
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - agoMs });
-      undone.defer(() => void vi.useRealTimers());
-      await store.resetRequests.add(id, testSecrets.seal(sealedFor.address, email, id));
-    }
+      await request(store, early).finally(() => vi.useRealTimers());
+    });
     if (isRestored) await noteRestored(place.config, { whole: true });
+    await opened((store) => request(store, late));
     const mails = { smtpUrl: server.url, from: 'no-reply@kith.example', times: { everyMs: 50 } };
     const options = { store: place.config, secrets: testSecrets, mails, sweepEveryMs: 60_000 };
     await using _identity = await startIdentity(runtime, options);
-    const left = async () => (await dumpStore(place.config)).resetRequests?.length;
-    await waitFor(async () => (await left()) === 0, { what: 'the end of the request' });
-    expect((await dumpStore(place.config)).mailings).toEqual([]);
+    await waitFor(() => mailsTo(late.email ?? '').length === 1, { what: 'the mail of the later request' });
+    const { resetRequests, mailings } = await dumpStore(place.config);
+    expect(resetRequests).toEqual([]);
+    expect(JSON.stringify(mailings)).not.toContain(early.id);
+    expect(mailsTo(early.email ?? '')).toEqual([]);
   });
 
   /** A user with an authenticator app, and with a session that has just passed a step-up. */
