@@ -108,12 +108,10 @@ export class EventLog {
    * Stores an event and returns its position. If the log already has an event with this id, returns the position of that event.
    */
   append(event: OutgoingEvent): number {
-    const position = this.#store(event);
-    for (const consumer of this.#consumers.values()) consumer.wake();
-    return position;
+    return this.appendAll([event])[0] as number;
   }
 
-  /** Appends several events in one transaction, and returns their positions. A transaction takes longer than its events. */
+  /** Appends several events and returns their positions. Uses one transaction, because one for each event would take longer. */
   appendAll(events: readonly OutgoingEvent[]): number[] {
     const positions = transaction(this.#db, () => events.map((event) => this.#store(event)));
     for (const consumer of this.#consumers.values()) consumer.wake();

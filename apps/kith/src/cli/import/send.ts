@@ -43,12 +43,12 @@ const goodMs = 1_500;
  */
 export class Pace {
   #rows: number;
-  /** How much the number grows after a quick answer: fast until the platform was slow for the first time, as in TCP. */
+  /** How much `#rows` grows after a quick answer. It grows fast until the first slow answer, as in TCP. */
   #growth = 2;
   readonly #pauseMs: number;
 
   /**
-   * @param rows How many rows the first request has. A platform that is still busy with earlier rows may be slow.
+   * @param rows How many rows the first request has. Few, because the platform may still be busy with earlier rows.
    * @param pauseMs How long to send nothing after a request that the platform has not answered in time.
    */
   constructor({ rows = 100, pauseMs = 5_000 }: { rows?: number; pauseMs?: number } = {}) {
