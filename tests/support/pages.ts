@@ -12,9 +12,11 @@ export async function openPage(page: Page, address: string): Promise<void> {
   page.on('requestfailed', note);
   do {
     gaveUp = false;
-    await page.goto(address).catch((error: Error) => {
+    await page.goto(address).catch(async (error: Error) => {
       if (!tellsOfNetwork(error.message)) throw error;
       gaveUp = true;
+      // Chromium opens its error page a moment later. This page would interrupt the next attempt.
+      await page.waitForURL('chrome-error://**');
     });
   } while (gaveUp);
   page.off('requestfailed', note);
