@@ -350,7 +350,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     await expect(redis.client.call(command, ...words)).rejects.toThrow(/NOPERM|ACL failure/);
   });
 
-  it('Redis accepts only the gateway and the operator, and refuses the passwords of databases', async () => {
+  it('Redis accepts only the gateway and the operator, limits its memory, and refuses the passwords of databases', async () => {
     for (const [user, password] of [
       ['gateway', 'wrong'],
       ['operator', credentials.passwordOf('operator')],
@@ -360,6 +360,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       using redis = redisAs(user, password);
       await expect(redis.client.call('INCRBY', `${prefix}:limit:x`, '1')).rejects.toThrow(/NOAUTH|WRONGPASS/);
     }
+    using gateway = redisAs('gateway', credentials.passwordOf('gateway'));
+    expect(await gateway.client.info('memory')).toContain('maxmemory_policy:volatile-ttl');
     using health = redisAs('health', credentials.secured.redisHealth);
     await expect(health.client.call('INCRBY', `${prefix}:limit:x`, '1')).rejects.toThrow(/NOPERM/);
   });
