@@ -48,7 +48,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
   };
   const call = <T>(user: TestUser, path: string) =>
     platform.call<T>('GET', `/v7/${user.projectId}${path}`, { token: user.accessToken });
-  const isStored = async (word: string) => (await everythingOf(platform)).includes(word);
+  const isStored = async (word: string) => (await everythingOf(platform, { logs: false })).includes(word);
   const isErased = (word: string) =>
     waitFor(async () => !(await isStored(word)), { timeoutMs: 60_000, what: `the erasure of ${word}` });
 

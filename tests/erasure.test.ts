@@ -135,14 +135,15 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     await platform.call('DELETE', `/v7/${id}/users/${second.user.id}`, { token: second.accessToken });
     // First waits only until no dead letter contains these words, because reading the dead letters takes less time than reading
     // everything.
-    await expect.poll(isWithdrawn, { timeout: 90_000 }).toBe(true);
+    await expect.poll(isWithdrawn, { interval: 500, timeout: 90_000 }).toBe(true);
     let left = words;
     const isGone = async () => {
       const everything = await everythingOf(platform);
       left = words.filter((word) => everything.includes(word));
       return left.length === 0;
     };
-    await waitFor(isGone, { timeoutMs: 90_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
+    const patience = { timeoutMs: 90_000, everyMs: 500, what: 'the erasure' };
+    await waitFor(isGone, patience).catch(() => expect(left).toEqual([]));
 
     // Logs may contain request ids, and ids that are part of addresses, but nothing else that a user has written.
     const aside = [await platform.logs(), await countsOf(platform)].join('\n');
@@ -187,7 +188,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       await expireEvents(platform);
 
       await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
-      await expect.poll(isWithdrawn, { timeout: 90_000 }).toBe(true);
+      await expect.poll(isWithdrawn, { interval: 500, timeout: 90_000 }).toBe(true);
       expect(await letters()).toContain('Late friend who stays');
     },
     240_000,

@@ -158,7 +158,8 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
       left = erased.filter((word) => everything.includes(word));
       return left.length === 0;
     };
-    await waitFor(isGone, { timeoutMs: 45_000, what: 'the erasure' }).catch(() => expect(left).toEqual([]));
+    const patience = { timeoutMs: 45_000, everyMs: 500, what: 'the erasure' };
+    await waitFor(isGone, patience).catch(() => expect(left).toEqual([]));
   }, 120_000);
 });
 

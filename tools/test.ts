@@ -55,10 +55,10 @@ async function run(): Promise<number> {
 
 /**
  * Starts the engines that all suites share. The engines are not stopped before the end of the run, so their direct URLs stay
- * valid.
+ * valid, and their data can be in memory.
  */
 async function startSharedEngines(images: EngineImages, progress: (line: string) => void) {
-  engines = await startContainers({ images, progress });
+  engines = await startContainers({ images, isInMemory: true, progress });
   const { mongo, nats, redis } = engines;
   const [mongodbUrl, natsUrl, redisUrl] = await Promise.all(
     [mongo, nats, redis].map((engine) => engine.directUrl()),

@@ -22,7 +22,8 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeStores, type Stores, startServices } from './keyed/services.ts';
+import { type Stores, startServices } from './keyed/services.ts';
+import { makeStores, storesOf } from './keyed/stores.ts';
 
 const child = new URL('./keyed/dying-request.ts', import.meta.url);
 const operator = { keyId: null, projectIds: null };
@@ -59,10 +60,11 @@ export function describeAuditDeaths(engine: EngineKind, which: { serverKeyChange
       spec: OperationSpec,
       prepare: (projectId: string) => Promise<{ call: OperationCall; isChanged: () => Promise<boolean> }>,
     ) => {
+      const needed = storesOf(spec, stores);
       const deaths = await dieBeforeEachWrite(async (number) => {
         const projectId = await makeProject();
         const { call, isChanged } = await prepare(projectId);
-        const death = await runUntilDeath(child, { stores, operation: spec.name, call, number });
+        const death = await runUntilDeath(child, { stores: needed, operation: spec.name, call, number });
         if (death.acknowledged) expect(await isChanged()).toBe(true);
         // If the process died in the middle of the change, other processes complete the change and store the row, in any order.
         const count = async () => (await rowsOf(projectId, spec.name)).length;

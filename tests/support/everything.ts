@@ -26,9 +26,15 @@ export async function openBusOf({
   return Object.assign(bus, { [Symbol.asyncDispose]: () => bus.close() });
 }
 
-/** Everything that a platform stores, as one text: its files, or its databases and streams. */
-export async function everythingOf({ engines, prefix, dataFolder }: TestPlatform): Promise<string> {
-  if (!engines) return filesIn(dataFolder);
+/**
+ * Everything that a platform stores, as one text: its files, or its databases and streams. With `logs: false`, SQLite's logs are
+ * left out. An embedded platform empties these logs only every ten seconds, and tests/erasure.test.ts checks that it does.
+ */
+export async function everythingOf(
+  { engines, prefix, dataFolder }: TestPlatform,
+  { logs = true }: { logs?: boolean } = {},
+): Promise<string> {
+  if (!engines) return filesIn(dataFolder, logs);
   return (await Promise.all([databasesOf(engines, prefix), streamsOf(engines, prefix)])).join('\n');
 }
 
@@ -48,13 +54,13 @@ export async function expireEvents({ engines, prefix }: TestPlatform): Promise<v
 }
 
 /**
- * The content of the files while the platform runs, including SQLite's logs. A database is read as a fresh copy, because the file
- * itself may still have former copies of rows in the unused parts of its pages (docs/adr/0014).
+ * The content of the files while the platform runs, with or without SQLite's logs. A database is read as a fresh copy, because the
+ * file itself may still have former copies of rows in the unused parts of its pages (docs/adr/0014).
  */
-async function filesIn(folder: string): Promise<string> {
+async function filesIn(folder: string, logs: boolean): Promise<string> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && (logs || !entry.name.endsWith('-wal')))
     .map(({ parentPath, name }) => join(parentPath, name));
   const copies = await mkdtemp(join(tmpdir(), 'kith-copies-'));
   try {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-export { smallPng } from '@kith/testing';
+export { smallPng } from '@kith/testing/small-png';
 
 /** A part of a form. A part with a file name is a file. */
 export interface Part {

@@ -34,7 +34,7 @@ const service: Room = {
  */
 export const suites = [
   ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
-  ...['@kith/testing', '@kith/testing/die-before-write', '@kith/engines'],
+  ...['@kith/testing', '@kith/testing/*', '@kith/engines'],
 ];
 
 /** The folder that tests of packages share with tests of the whole platform. */

@@ -1,12 +1,7 @@
 import type { Methods, StoredFile, StoredImage, UploadSource } from '@kith/client';
 import type { TestUser } from './people.ts';
+import { smallPng } from './small-png.ts';
 import { testClient } from './test-client.ts';
-
-/** A red picture of 16 × 16 pixels. */
-export const smallPng = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFklEQVR42mM4Y2xMEmIY1TCqYfhqAABHizIQlCQN8AAAAABJRU5ErkJggg==',
-  'base64',
-);
 
 /** Functions that store the files that a test needs before it begins. */
 export interface Uploads {

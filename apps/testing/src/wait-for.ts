@@ -1,10 +1,11 @@
 /**
  * Waits until `probe` returns a value other than `undefined`, `null` or `false`, and resolves with this value. If the probe throws,
- * calls it again. Rejects with the last error after `timeoutMs` (default 15 s).
+ * calls it again. Rejects with the last error after `timeoutMs` (default 15 s). `everyMs` is the pause between two calls; give a
+ * longer one if a call costs much.
  */
 export async function waitFor<T>(
   probe: () => T | Promise<T>,
-  options: { timeoutMs?: number; what?: string } = {},
+  options: { timeoutMs?: number; everyMs?: number; what?: string } = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
   // Not `Date.now()`, because a test may have stopped that clock.
   const until = performance.now() + (options.timeoutMs ?? 15_000);
@@ -22,6 +23,6 @@ export async function waitFor<T>(
       const reason = last instanceof Error ? `: ${last.message}` : '.';
       throw new Error(`Waited in vain for ${options.what ?? 'a condition'}${reason}`, { cause: last });
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, options.everyMs ?? 20));
   }
 }

@@ -643,9 +643,9 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
         if (acknowledged >= until) child.kill('SIGKILL');
       }
       await ended;
-      const { things: made } = (await one('one')).doc;
-      expect(made).toBeGreaterThanOrEqual(acknowledged);
-      await expect.poll(whole).toEqual([made, made, made, made]);
+      // The database may still store the change for whose answer the process was waiting. So all numbers are read each time.
+      await expect.poll(async () => new Set(await whole()).size).toBe(1);
+      expect((await one('one')).doc.things).toBeGreaterThanOrEqual(acknowledged);
     }
   });
 });

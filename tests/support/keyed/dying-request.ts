@@ -1,10 +1,11 @@
 import { operations } from '@kith/contracts';
-import { callOperation, type OperationCall } from '@kith/testing';
+import { callOperation, type OperationCall } from '@kith/testing/call-operation';
 import { dieBeforeWrite } from '@kith/testing/die-before-write';
 import { type Stores, startServices } from './services.ts';
 
 /** The task of the child process: a request, and the write before which the process has to die. */
 export interface DyingRequest {
+  /** The stores of the services that the process starts. */
   stores: Stores;
   operation: string;
   call: OperationCall;

@@ -9,7 +9,8 @@ import {
   waitFor,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeStores, type Stores, startServices } from './services.ts';
+import { type Stores, startServices } from './services.ts';
+import { makeStores, storesOf } from './stores.ts';
 import { KeyedWorld } from './world.ts';
 
 const child = new URL('./dying-request.ts', import.meta.url);
@@ -46,11 +47,12 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
         expect((await world.untilAnswered(spec, usual)).status).toBe(spec.status);
         const expected = await eventsOf(spec, usual.projectId);
 
+        const needed = storesOf(spec, stores);
         const projects: string[] = [];
         const deaths: Death[] = await dieBeforeEachWrite(async (number) => {
           const call = await world.callOf(spec.name);
           projects.push(call.projectId);
-          const death = await runUntilDeath(child, { stores, operation: spec.name, call, number });
+          const death = await runUntilDeath(child, { stores: needed, operation: spec.name, call, number });
           const first = await world.untilAnswered(spec, call);
           expect([first.status, first.text]).toEqual([spec.status, first.text]);
           if (death.acknowledged) expect(first.headers).toHaveProperty('Idempotency-Replayed', 'true');

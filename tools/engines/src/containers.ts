@@ -15,14 +15,16 @@ export async function startContainers(options: {
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
   /** The files for servers with passwords and encrypted connections. Without these files, everybody on this machine may connect. */
   secured?: Secured;
+  /** Whether the data is in memory. Then an engine that is stopped and started again has no data. */
+  isInMemory?: boolean;
   progress?: Progress;
 }): Promise<Engines> {
   await removeOrphans();
-  const { images, secured, progress = () => {} } = options;
+  const { images, secured, isInMemory = false, progress = () => {} } = options;
   progress(`Starting ${images.mongo}, ${images.nats} and ${images.redis}`);
   const run = randomBytes(4).toString('hex');
   const plain = [mongoSpec(images.mongo), natsSpec(images.nats), redisSpec(images.redis)];
-  const specs = secured ? plain.map((spec) => securedSpec(spec, secured)) : plain;
+  const specs = plain.map((spec) => ({ ...(secured ? securedSpec(spec, secured) : spec), isInMemory }));
   const names = specs.map(({ engine }) => `kith-test-${run}-${engine}`);
   removeAtExit(names);
   const started = await Promise.allSettled(specs.map((spec, i) => startOne(spec, names[i]!)));

@@ -18,6 +18,7 @@ export class EngineContainer extends GenericContainer {
       // The image of testcontainers' reaper is not available everywhere. `cleanup.ts` does the reaper's work.
       .withAutoCleanup(false)
       .withWaitStrategy(new UntilReady(spec, name, ports));
+    if (spec.isInMemory) this.withTmpFs({ [spec.volume]: 'rw' });
     if (spec.user) {
       const [uid, gid] = spec.user.split(':');
       // A volume would belong to the image's own user and not to this user, so the data is in a file system in memory.

@@ -18,6 +18,8 @@ export interface ContainerSpec {
   monitorPort?: number;
   /** The folder in the container that holds the engine's data. */
   volume: string;
+  /** Whether this folder is in memory. The engine then never waits for a disk, and loses its data when its container stops. */
+  isInMemory?: boolean;
   /** Folders of this machine that the container reads. */
   mounts: { source: string; target: string }[];
   /** A command that succeeds inside the container once the engine is ready. */

@@ -1,6 +1,8 @@
 import { Relay } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
-import { createRuntime, createStore, type EngineKind, testSecrets } from '@kith/testing';
+import type { EngineKind } from '@kith/testing';
+// A process that dies imports this file. Importing the whole test kit would double the work of its start.
+import { createRuntime, createStore, testSecrets } from '@kith/testing/parts';
 import type { AppContext } from '../../src/app.ts';
 import { Attempts } from '../../src/attempts.ts';
 import { ErasedExternals } from '../../src/erased-externals.ts';
