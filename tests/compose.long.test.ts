@@ -84,6 +84,14 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     }
   });
 
+  it('serves metrics at every target of Prometheus', async () => {
+    const config = await readFile(join(root, 'deploy/prometheus/prometheus.yml'), 'utf8');
+    const targets = [...config.matchAll(/^ {10}- ([a-z]+)$/gm)].map(([, target = '']) => target);
+    expect(targets).toEqual(expect.arrayContaining(['gateway', ...serviceNames]));
+    for (const metrics of await Promise.all(targets.map(project.metricsOf)))
+      expect(metrics).toContain('nodejs_version_info');
+  }, 60_000);
+
   it('runs every service as another user than root, with only its own credentials, and without rights to write files or to get more rights', async () => {
     const services = ['gateway', ...serviceNames];
     const stored = new Set<string>(storingNames);

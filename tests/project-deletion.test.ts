@@ -37,7 +37,7 @@ import {
   testSecrets,
   waitFor,
 } from '@kith/testing';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, it, vi } from 'vitest';
 import { everythingOf, openBusOf } from './support/everything.ts';
 import { startSecondGateway } from './support/second-gateway.ts';
 import { startStorageHere } from './support/storage-service.ts';
@@ -78,8 +78,11 @@ function callsOf(projectId: string, user: TestUser, operatorToken: string): [str
   ];
 }
 
-describe.each(availableEngines())('a project that is deleted (%s)', (engine) => {
-  it('a deleted project is refused immediately, and its data disappears from all databases, events and dead letters', async () => {
+// Erasures wait for sweeps. So these tests run at the same time.
+describe.concurrent.each(availableEngines())('a project that is deleted (%s)', (engine) => {
+  it('a deleted project is refused immediately, and its data disappears from all databases, events and dead letters', async ({
+    expect,
+  }) => {
     await using platform = await startPlatform({ engine });
     const { operatorToken: token } = platform;
     const call = <T>(
@@ -163,8 +166,8 @@ describe.each(availableEngines())('a project that is deleted (%s)', (engine) => 
   }, 120_000);
 });
 
-describe.each(availableEngines())('the erasure of a project (%s)', (engine) => {
-  it('the erasure continues after crashes and while a service is missing, and ends', async () => {
+describe.concurrent.each(availableEngines())('the erasure of a project (%s)', (engine) => {
+  it('the erasure continues after crashes and while a service is missing, and ends', async ({ expect }) => {
     await using runtime = await createRuntime(engine);
     await using stores = new AsyncDisposableStack();
     const store = async () => stores.use(await createStore(engine)).config;

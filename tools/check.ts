@@ -1,5 +1,9 @@
-// `npm run check`: checks types, lint rules and format. Stops at the first tool that finds something.
-import { spawnSync } from 'node:child_process';
+// `npm run check`: checks types, lint rules and format. Runs as many tools at once as the machine has processors. Stops at the
+// first tool that finds something.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { text } from 'node:stream/consumers';
 
 const tools = [
   ['types', 'node_modules/typescript/bin/tsc', '-p', '.'],
@@ -22,12 +26,26 @@ const tools = [
   ['the OpenAPI document, by linters', 'tools/openapi-lint.ts'],
 ] as const;
 
-for (const [what, script, ...words] of tools) {
-  console.log(`check: ${what}`);
-  const { status } = spawnSync(process.execPath, [script, ...words], { stdio: 'inherit' });
-  if (status === 0) continue;
-  // Types and client are generated from the contracts. So if somebody adds an operation and does not run `npm run generate`,
-  // the check of types fails first.
-  if (what === 'types') console.error('If a contract has changed, run npm run generate first.');
-  process.exit(status ?? 1);
+const left = tools.values();
+
+/** Runs one tool after the other, until none is left. Shows what a tool has printed only when the tool has ended. */
+async function runTools(): Promise<void> {
+  for (const [what, script, ...words] of left) {
+    const child = spawn(process.execPath, [script, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    console.log(`check: ${what}`);
+    process.stdout.write(stdout);
+    process.stderr.write(stderr);
+    if (code === 0) continue;
+    // Types and client are generated from the contracts. So if somebody adds an operation and does not run `npm run generate`,
+    // the check of types fails first.
+    if (what === 'types') console.error('If a contract has changed, run npm run generate first.');
+    process.exit(code ?? 1);
+  }
 }
+
+await Promise.all(Array.from({ length: availableParallelism() }, runTools));

@@ -27,6 +27,8 @@ export interface ComposeProject extends AsyncDisposable {
   images: EngineImages;
   /** Runs a Compose command on the project, and returns its output. */
   call(...words: string[]): Promise<string>;
+  /** Reads the metrics of a process of Kith, from inside of the project's networks. */
+  metricsOf(name: string): Promise<string>;
   /** The words that begin a Compose command on the project. */
   command: readonly string[];
 }
@@ -34,6 +36,8 @@ export interface ComposeProject extends AsyncDisposable {
 interface ComposeOptions {
   /** The repository whose docker-compose.yml is used. By default, this is the repository of this file. */
   root?: string;
+  /** The processes of Kith to build and to start, in addition to those that they depend on. By default, all of them. */
+  processes?: readonly string[];
   /** Returns more lines of the file `.env`. The lines can name folders below the project's folder. */
   variables?: (folder: string) => readonly string[];
 }
@@ -46,7 +50,7 @@ interface ComposeOptions {
  */
 export async function startComposeProject(
   more: object | string = { version: '2.4' },
-  { root = here, variables: own = () => [] }: ComposeOptions = {},
+  { root = here, processes = [], variables: own = () => [] }: ComposeOptions = {},
 ): Promise<ComposeProject> {
   const compose = await provideCompose();
   if (!compose) throw new Error('There is no docker-compose: install it.');
@@ -88,8 +92,9 @@ export async function startComposeProject(
     await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
   await call('config', '-q');
-  await call('build');
-  await call('up', '-d', '--no-build');
+  // Every other process depends on `setup`.
+  await call('build', ...(processes.length > 0 ? ['setup', ...processes] : []));
+  await call('up', '-d', '--no-build', ...processes);
   const running = starting.move();
   return {
     name,
@@ -97,6 +102,10 @@ export async function startComposeProject(
     folder,
     images: provided.images,
     call,
+    metricsOf(name) {
+      const script = `process.stdout.write(await (await fetch('http://${name}:9090/metrics')).text())`;
+      return call('exec', '-T', 'gateway', 'node', '--input-type=module', '-e', script);
+    },
     command: [program, ...first, ...flags],
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };

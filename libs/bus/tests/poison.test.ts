@@ -8,13 +8,14 @@ import { createLogger } from '@kith/base';
 import { availableEngines, eraseEngines, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, test } from 'vitest';
 import { EventLog } from '../src/event-log.ts';
 import { NatsBus } from '../src/nats.ts';
 import { streamNames } from '../src/stream-names.ts';
 import type { PoisonWork } from './poison-support/child.ts';
 import type { NatsPoisonWork } from './poison-support/nats-child.ts';
 
+// A broker delivers the events of a dead process again only after a pause. So these tests run at the same time.
 const log = createLogger({ name: 'test', level: 'silent' });
 let folder: string;
 beforeAll(async () => {
@@ -50,7 +51,9 @@ async function onNats(undo: AsyncDisposableStack) {
   return { bus, url, prefix, subject: `${prefix}.event.p.thing.made` };
 }
 
-test('an event that kills its process is given up after its last attempt, and the other events are handled', async () => {
+test.concurrent('an event that kills its process is given up after its last attempt, and the other events are handled', async ({
+  expect,
+}) => {
   const file = join(folder, 'events.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   for (const id of ['before', 'poison', 'after']) {
@@ -84,7 +87,9 @@ test('an event that kills its process is given up after its last attempt, and th
   await left.close();
 }, 60_000);
 
-test('an event that kills its process is given up even if its consumer’s database loses every note of progress', async () => {
+test.concurrent('an event that kills its process is given up even if its consumer’s database loses every note of progress', async ({
+  expect,
+}) => {
   const file = join(folder, 'forgetful.sqlite');
   const events = new EventLog({ prefix: 'x', file, log });
   events.append({ subject: 'x.event.p.thing.made', id: 'poison', body: new Uint8Array() });
@@ -101,7 +106,8 @@ test('an event that kills its process is given up even if its consumer’s datab
 
 test.runIf(availableEngines().includes('containers'))(
   'on NATS, an event that kills its process is given up alone, and events that were fetched with it are handled',
-  async () => {
+  { concurrent: true, timeout: 120_000 },
+  async ({ expect }) => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject, ...place } = await onNats(undo);
     const others = Array.from({ length: 48 }, (_, at) => `other-${at}`);
@@ -117,12 +123,12 @@ test.runIf(availableEngines().includes('containers'))(
     expect(deliveries.filter((id) => id === 'poison')).toHaveLength(6);
     expect(new Set(deliveries)).toEqual(new Set(ids));
   },
-  120_000,
 );
 
 test.runIf(availableEngines().includes('containers'))(
   'on NATS, events that only fail get all their attempts, although many of them fail together',
-  async () => {
+  { concurrent: true, timeout: 60_000 },
+  async ({ expect }) => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject } = await onNats(undo);
     const ids = Array.from({ length: 10 }, (_, at) => `event-${at}`);
@@ -154,12 +160,12 @@ test.runIf(availableEngines().includes('containers'))(
     const errors = (await bus.deadLetters('d')).map(({ error }) => error);
     expect(new Set(errors)).toEqual(new Set(['Error: cannot be handled']));
   },
-  60_000,
 );
 
 test.runIf(availableEngines().includes('containers'))(
   'on NATS, each of several events that kill their process gets its attempts, although new events arrive before them',
-  async () => {
+  { concurrent: true, timeout: 180_000 },
+  async ({ expect }) => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject, ...place } = await onNats(undo);
     const poisons = ['poison-1', 'poison-2'];
@@ -182,12 +188,12 @@ test.runIf(availableEngines().includes('containers'))(
     for (const poison of poisons)
       expect(deliveries.filter((id) => id === poison).length).toBeGreaterThanOrEqual(4);
   },
-  180_000,
 );
 
 test.runIf(availableEngines().includes('containers'))(
   'on NATS, an event that was fetched for its last attempt gets this attempt, even if its consumer stops',
-  async () => {
+  { concurrent: true, timeout: 60_000 },
+  async ({ expect }) => {
     await using undo = new AsyncDisposableStack();
     const { bus, subject, url, prefix } = await onNats(undo);
     const attempts: string[] = [];
@@ -216,5 +222,4 @@ test.runIf(availableEngines().includes('containers'))(
       ['event', 'Error: cannot be handled'],
     ]);
   },
-  60_000,
 );
