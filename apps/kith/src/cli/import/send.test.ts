@@ -49,6 +49,23 @@ test('parts can become as small as a single row', async () => {
   expect(all).toMatchObject({ imported: 2, rejected: [{ row: 0, reason: 'conflict' }] });
 });
 
+test('rows are sent again if their answer breaks off', async () => {
+  const answer = JSON.stringify({ imported: 1, unchanged: 0, rejected: [] });
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    response.setHeader('content-length', answer.length);
+    if (++requests > 1) response.end(answer);
+    else response.write(answer.slice(0, 9), () => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const access = { url, token: 'token' };
+  const sending = { access, path: '/', file: '', pace: new Pace(), signal: new AbortController().signal };
+  expect(await sendRows(['{}'], sending)).toEqual({ imported: 1, unchanged: 0, rejected: [] });
+  expect(requests).toBe(2);
+  server.close();
+});
+
 test('requests have more rows as long as answers are quick, and fewer rows after a slow answer', () => {
   const pace = new Pace();
   const sizes = [100, 100, 100, 100, 6_000, 100].map((tookMs) => {

@@ -165,39 +165,53 @@ async function send(
   const until = Date.now() + patienceMs;
   for (let waitMs = 100; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
     const answer = await post(access, path, body, signal);
-    if (answer instanceof Response && answer.ok) return importResult.parse(await answer.json());
     const isLate = Date.now() > until;
-    if (answer instanceof Response) {
-      if (answer.status === statusOf('gateway/timeout') && isDivisible) {
-        await answer.body?.cancel();
-        return 'too-slow';
-      }
-      const told = (await answer.json().catch(() => ({ code: 'no-json' }))) as {
-        code: string;
-        error?: string;
-      };
-      const isPassing = answer.status === 429 || answer.status >= 500;
-      if (!isPassing || isLate) throw new CallError(`POST ${path}`, answer.status, told);
-    } else if (isLate)
-      throw new StartError(`The gateway at ${access.url} does not answer.`, { cause: answer });
+    if (answer instanceof Error) {
+      if (isLate) throw new StartError(`The gateway at ${access.url} does not answer.`, { cause: answer });
+    } else {
+      const { status, isOk, content } = answer;
+      if (isOk) return importResult.parse(content);
+      if (status === statusOf('gateway/timeout') && isDivisible) return 'too-slow';
+      const isPassing = status === 429 || status >= 500;
+      if (!isPassing || isLate) throw new CallError(`POST ${path}`, status, content as { code: string });
+    }
     await wait(waitMs, undefined, { signal });
   }
 }
 
+interface Answer {
+  status: number;
+  isOk: boolean;
+  /** The JSON of the body. */
+  content: unknown;
+}
+
+/** Returns the error if there is no answer, or if the answer breaks off. */
 async function post(
   { url, token }: Pick<PlatformAccess, 'url' | 'token'>,
   path: string,
   { headers, body }: Body,
   signal: AbortSignal,
-): Promise<Response | Error> {
+): Promise<Answer | Error> {
   try {
-    return await fetch(`${url}${path}`, {
+    const response = await fetch(`${url}${path}`, {
       method: 'POST',
       headers: { ...headers, authorization: `Bearer ${token}` },
       body,
       signal,
     });
+    const { status, ok: isOk } = response;
+    return { status, isOk, content: jsonOf(await response.text()) };
   } catch (error) {
     return error as Error;
+  }
+}
+
+/** A proxy may answer with something other than JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return { code: 'no-json' };
   }
 }
