@@ -169,7 +169,7 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
       for (let round = 0; round < rounds; round++) await world.open({ method: 'HEAD' });
       return pages === before + rounds;
     };
-    await waitFor(isStill, { what: 'the export to wait for its client' });
+    await waitFor(isStill, { timeoutMs: 45_000, what: 'the export to wait for its client' });
     expect(await world.brokenOff()).toBe(0);
     download[Symbol.dispose]();
     await waitFor(async () => (await world.brokenOff()) === 1, { what: 'the end of the export' });

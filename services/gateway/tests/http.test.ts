@@ -25,7 +25,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   beforeAll(async () => {
     test = await startTestGateway(engine, {
       env: { RATE_LIMIT_SCALE: '0' },
-      timeouts: { headers: 300, request: 600 },
+      timeouts: { headers: 1_000, request: 2_000 },
     });
     await serveIssuer(test.bus);
     await serveEcho(test.bus, getUser, async (message) => {
@@ -99,7 +99,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   ])(
     'answers a body that is %s with the same headers as any other answer to the request',
     async (_, status, bytes) => {
-      const limited = await test.another({ timeouts: { request: 600 } });
+      const limited = await test.another({ timeouts: { request: 2_000 } });
       const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
       const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
       const accept = 'Accept: application/problem+json';
