@@ -34,7 +34,8 @@ const service: Room = {
  */
 export const suites = [
   ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
-  ...['@kith/testing', '@kith/testing/*', '@kith/engines'],
+  ...['@kith/testing', '@kith/testing/call-operation', '@kith/testing/die-before-write'],
+  ...['@kith/testing/parts', '@kith/testing/small-png', '@kith/engines'],
 ];
 
 /** The folder that tests of packages share with tests of the whole platform. */
