@@ -156,7 +156,10 @@ describe('requests that the gateway passes on to a file service', () => {
   });
 
   it('an upload that is answered with 408 is not stored, even if its last byte still arrives', async () => {
-    const slow = await test.another({ env, timeouts: { headers: 1_000, upload: 2_000, lingerUpload: 1_000 } });
+    const slow = await test.another({
+      env,
+      timeouts: { headers: 1_000, upload: 2_000, lingerUpload: 1_000 },
+    });
     const isWhole = Promise.withResolvers<boolean>();
     answer = (request) => {
       request.resume();
