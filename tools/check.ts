@@ -41,8 +41,8 @@ async function runTools(): Promise<void> {
     process.stdout.write(stdout);
     process.stderr.write(stderr);
     if (code === 0) continue;
-    // Types and client are generated from the contracts. So if somebody adds an operation and does not run `npm run generate`,
-    // the check of types fails first.
+    // Types and client are generated from the contracts. So the check of types also fails if somebody adds an operation and does
+    // not run `npm run generate`.
     if (what === 'types') console.error('If a contract has changed, run npm run generate first.');
     process.exit(code ?? 1);
   }

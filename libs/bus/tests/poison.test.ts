@@ -15,7 +15,6 @@ import { streamNames } from '../src/stream-names.ts';
 import type { PoisonWork } from './poison-support/child.ts';
 import type { NatsPoisonWork } from './poison-support/nats-child.ts';
 
-// A broker delivers the events of a dead process again only after a pause. So these tests run at the same time.
 const log = createLogger({ name: 'test', level: 'silent' });
 let folder: string;
 beforeAll(async () => {
@@ -51,6 +50,7 @@ async function onNats(undo: AsyncDisposableStack) {
   return { bus, url, prefix, subject: `${prefix}.event.p.thing.made` };
 }
 
+// The events of a dead process are delivered again only after a pause. So these tests run at the same time.
 test.concurrent('an event that kills its process is given up after its last attempt, and the other events are handled', async ({
   expect,
 }) => {

@@ -356,7 +356,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await using runtime = await createRuntime(engine);
     const project = makeProjectRow();
     const [early, late] = [makeUser({ projectId: project.id }), makeUser({ projectId: project.id })];
-    const opened = async <T>(work: (store: IdentityStore) => Promise<T>) => {
+    const opened = async (work: (store: IdentityStore) => Promise<unknown>) => {
       const store = await openStore(place.config);
       await work(store).finally(() => store.close());
     };

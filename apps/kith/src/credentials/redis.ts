@@ -56,7 +56,7 @@ aclfile ${folder}/users.acl
 appendonly yes
 # Without a limit, Redis grows until the system kills it (\`mem_limit\` in docker-compose.yml). A rewrite of the append-only file
 # can need the same memory again. Redis holds only counts, each with a time to live. Those that expire first are removed first,
-# because they matter least: a count of a long window, such as failed sign-ins, stays longest.
+# because they matter least: a count of a long window, such as that of wrong operator tokens, stays longest.
 maxmemory 200mb
 maxmemory-policy volatile-ttl
 dir /data

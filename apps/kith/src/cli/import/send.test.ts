@@ -1,15 +1,33 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { Pace, type SentRows, sendRows } from './send.ts';
 
+/** A server with the given answers, and a function that sends rows to it. */
+async function serve(answer: RequestListener) {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pace = new Pace({ rows: 1_000, pauseMs: 1 });
+  const access = { url, token: 'token' };
+  const sending = { access, path: '/', file: '', pace, signal: new AbortController().signal };
+  return {
+    send: (rows: readonly object[]): Promise<SentRows> =>
+      sendRows(
+        rows.map((row) => JSON.stringify(row)),
+        sending,
+      ),
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
+
 /** A platform that answers in time only if a request has at most `most` rows. It rejects every tenth row. */
 async function slowPlatform(most: number) {
   const answered: number[] = [];
   const sizes: number[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const { rows }: { rows: { n: number }[] } = JSON.parse(await text(request));
     sizes.push(rows.length);
     if (rows.length > most)
@@ -18,16 +36,10 @@ async function slowPlatform(most: number) {
     const rejected = rows.flatMap(({ n }, row) => (n % 10 === 0 ? [{ row, reason: 'conflict' }] : []));
     const result = { imported: rows.length - rejected.length, unchanged: 0, rejected };
     return response.end(JSON.stringify(result));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const pace = new Pace({ rows: 1_000, pauseMs: 1 });
-  const send = (from: number, count: number): Promise<SentRows> =>
-    sendRows(
-      Array.from({ length: count }, (_, index) => JSON.stringify({ n: from + index })),
-      { access: { url, token: 'token' }, path: '/', file: '', pace, signal: new AbortController().signal },
-    );
-  return { answered, sizes, send, [Symbol.asyncDispose]: async () => void server.close() };
+  });
+  const send = (from: number, count: number) =>
+    server.send(Array.from({ length: count }, (_, index) => ({ n: from + index })));
+  return { ...server, answered, sizes, send };
 }
 
 test('rows that are not answered in time are sent again in smaller parts, and later rows start with such parts', async () => {
@@ -52,18 +64,13 @@ test('parts can become as small as a single row', async () => {
 test('rows are sent again if their answer breaks off', async () => {
   const answer = JSON.stringify({ imported: 1, unchanged: 0, rejected: [] });
   let requests = 0;
-  const server = createServer((_request, response) => {
+  await using platform = await serve((_request, response) => {
     response.setHeader('content-length', answer.length);
     if (++requests > 1) response.end(answer);
     else response.write(answer.slice(0, 9), () => response.destroy());
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const access = { url, token: 'token' };
-  const sending = { access, path: '/', file: '', pace: new Pace(), signal: new AbortController().signal };
-  expect(await sendRows(['{}'], sending)).toEqual({ imported: 1, unchanged: 0, rejected: [] });
+  });
+  expect(await platform.send([{}])).toEqual({ imported: 1, unchanged: 0, rejected: [] });
   expect(requests).toBe(2);
-  server.close();
 });
 
 test('requests have more rows as long as answers are quick, and fewer rows after a slow answer', () => {
