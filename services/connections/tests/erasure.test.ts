@@ -177,10 +177,13 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await eraseUser(parts, ended);
     expect(await due(Date.now())).toEqual([]);
     expect(await due(Date.now() + 60_000)).toEqual([ended]);
-    // A request that had found the user before the account ended is stored only now.
-    await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
-    await waitFor(finished);
-    expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
+    // Requests that had found the user before the account ended are stored only now. The events of the second one have the
+    // numbers of the first one's events, of which the last is still kept.
+    for (let late = 0; late < 2; late++) {
+      await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
+      await waitFor(finished);
+      expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
+    }
     // The clock of the replica that marked the user may be an hour behind. So if `endedAt` is an hour ago, the account may
     // still have ended less than a minute ago.
     await eraseUser(parts, { ...ended, endedAt: Date.now() - 3600_000 });

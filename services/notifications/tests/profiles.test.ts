@@ -10,11 +10,11 @@ import {
   usersByIds,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { successReply } from '@kith/service';
+import { askForUsers, errorReply, successReply } from '@kith/service';
 import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { lifeOf } from './support/events.ts';
+import { lifeOf, newUser } from './support/events.ts';
 import { type Page, World } from './support/world.ts';
 
 /** Empties the service's copy of profiles, as the README says. */
@@ -64,6 +64,33 @@ describe.each(availableEngines())('the service’s copy of profiles (%s)', (engi
     );
     const { id } = await world.receiver(ann, 1);
     expect((await world.list(id)).data[0]?.metadata).toMatchObject({ initiatorName: 'Ann the Second' });
+    await identity.drain();
+  });
+
+  test('keeps the users of each answer of identity, even if a later answer does not come', async () => {
+    await using world = await World.start(engine);
+    const { bus } = world.runtime;
+    const projectId = randomUUID();
+    const users = Array.from({ length: 150 }, () => newUser(projectId, 'Ann'));
+    let requests = 0;
+    const identity = await bus.serve(
+      internalSubject(bus.prefix, usersByIds),
+      'identity',
+      async ({ body }) => {
+        if (++requests > 1) return errorReply('user/server-error');
+        const { userIds } = JSON.parse(new TextDecoder().decode(body));
+        const asked = users.filter(({ id }) => userIds.includes(id));
+        return successReply(200, { users: asked.map((user) => ({ seq: 1, user })) }, {});
+      },
+    );
+    const userIds = users.map(({ id }) => id);
+    const context = { requestId: randomUUID(), deadline: Date.now() + 10_000 };
+    await expect(
+      askForUsers({ bus, store: world.store }, { projectId, userIds }, context),
+    ).rejects.toMatchObject({ code: 'user/server-error' });
+    expect([...(await world.store.profiles.find(projectId, userIds)).keys()].sort()).toEqual(
+      userIds.slice(0, 100).sort(),
+    );
     await identity.drain();
   });
 });

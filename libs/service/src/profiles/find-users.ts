@@ -52,7 +52,8 @@ export async function findUsersNow(
   const isCopied = of.userIds.every((userId) => copied.has(userId));
   const soon = isCopied ? Math.min(Date.now() + presentMs, context.deadline) : context.deadline;
   try {
-    const present = await askIdentity(bus, of, { ...context, deadline: soon });
+    const present: Profile[] = [];
+    for await (const some of askIdentity(bus, of, { ...context, deadline: soon })) present.push(...some);
     // Stores only missing profiles, because events keep the other profiles up to date.
     await store.profiles.keepAll(present.filter(({ user }) => !copied.has(user.id)));
     return new Map(present.map(({ user }) => [user.id, user]));
@@ -68,17 +69,24 @@ export async function askForUsers(
   of: Users,
   context: AskContext,
 ): Promise<PublicUser[]> {
-  const profiles = await askIdentity(bus, of, context);
-  await store.profiles.keepAll(profiles);
-  return profiles.map(({ user }) => user);
+  const found: PublicUser[] = [];
+  for await (const profiles of askIdentity(bus, of, context)) {
+    // Stores each answer at once. If a later answer comes too late, nobody has to ask for these users again.
+    await store.profiles.keepAll(profiles);
+    found.push(...profiles.map(({ user }) => user));
+  }
+  return found;
 }
 
-async function askIdentity(bus: Bus, { projectId, userIds }: Users, context: AskContext): Promise<Profile[]> {
-  const profiles: Profile[] = [];
+/** Asks for some users at a time, because an answer has room for only so many. */
+async function* askIdentity(
+  bus: Bus,
+  { projectId, userIds }: Users,
+  context: AskContext,
+): AsyncGenerator<Profile[]> {
   for (let at = 0; at < userIds.length; at += askLimit) {
     const some = userIds.slice(at, at + askLimit);
     const { users } = await ask(bus, usersByIds, { projectId, userIds: some }, context);
-    profiles.push(...users);
+    yield users;
   }
-  return profiles;
 }

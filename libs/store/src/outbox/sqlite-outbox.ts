@@ -80,7 +80,7 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     super(db);
     this.#db = db;
     this.progress = new SqliteProgress(db);
-    this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?)');
+    this.#insert = db.prepare('INSERT INTO events (key, event, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
     this.#select = db.prepare(
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
@@ -123,7 +123,11 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   /** Stores an event; call it inside the transaction of the change. */
   add(event: EventEnvelope): void {
     // Uses the current time. For imported data, `occurredAt` may lie in the future, and the event would be kept for too long.
-    this.#insert.run(eventKey(event), eventText(event), Date.now());
+    const stored = [eventText(event), Date.now()] as const;
+    if (this.#insert.run(eventKey(event), ...stored).changes === 1) return;
+    // A late request can store a pair of an erased user again. Its numbers then begin at 1 again, although the last event of the
+    // pair's first life is still kept.
+    this.#insert.run(besideKey(event), ...stored);
   }
 
   async unpublished(limit: number, { at, keys }: Past = { at: 0, keys: [] }): Promise<StoredEvent[]> {
@@ -210,11 +214,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   }
 
   async restate(events: readonly EventEnvelope[]): Promise<void> {
-    const put = this.#db.prepare(
-      'INSERT INTO events (key, event, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    );
     transaction(this.#db, () => {
-      for (const event of events) put.run(besideKey(event), eventText(event), Date.now());
+      for (const event of events) this.#insert.run(besideKey(event), eventText(event), Date.now());
     });
   }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EndedUser, EndedUsers } from '@kith/service';
 import type { Documents, Range } from '@kith/store';
 import type { Pair } from '../pair.ts';
@@ -50,6 +51,8 @@ export class Erasure extends EndedUsers {
       ids.push(...found.map(({ id }) => id));
       const last = found.at(-1)?.id;
       if (last === undefined || found.length < chunk) return ids;
+      // On SQLite, the event loop does not turn by itself between two of these reads.
+      await nextTurn();
       range = { ...range, above: index ? rangeOf(user).above + usersOf(last).lower : last };
     }
   }
