@@ -106,6 +106,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     const own = { actor: `user:${ada.id}`, ip: expect.any(String), requestId: expect.any(String) };
     const byOperator = { actor: 'operator', target: `user:${ada.id}`, ip: null, requestId: null };
     expect(document.audit).toEqual([
+      { ...audited, ...own, action: 'identity.export-user' },
       { ...audited, ...byOperator, action: 'identity.change-user' },
       { ...audited, ...own, action: 'identity.sign-in' },
       { ...audited, ...own, action: 'identity.sign-up' },
@@ -198,7 +199,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     } = await read(user);
     expect([own.id, factors, recoveryCodesLeft]).toEqual([user.id, [], 0]);
     expect(sessions).toHaveLength(1);
-    expect(audit.map(({ action }) => action)).toEqual(['identity.sign-up']);
+    expect(audit.map(({ action }) => action)).toEqual(['identity.export-user', 'identity.sign-up']);
     expect(Object.values(lists)).toEqual(Object.values(lists).map(() => []));
     expect(Object.keys(lists)).toHaveLength(Object.keys(exportUser.parts.sections).length - 2);
   });

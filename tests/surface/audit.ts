@@ -8,6 +8,7 @@ import {
   createServerKey,
   deleteServerKey,
   deleteUser,
+  exportUser,
   listAudit,
   requestNewAccessToken,
   setPassword,
@@ -38,7 +39,8 @@ export const audit = surfaceSuite('audit', (world) => {
     return (await world.ok(listAudit, { token, query: String(asked) })).body.data;
   };
   const ofActor = (actor: string) => rows({ actor });
-  const said = (some: readonly AuditRow[]) => some.map(({ action, outcome }) => `${action} ${outcome}`);
+  const said = (some: readonly Pick<AuditRow, 'action' | 'outcome'>[]) =>
+    some.map(({ action, outcome }) => `${action} ${outcome}`);
 
   it('the operation checks the token and its scope audit:read before all else', async () => {
     await refusesStrangers(world, features.audit.operations);
@@ -75,6 +77,22 @@ export const audit = surfaceSuite('audit', (world) => {
       expect(row.ip).toMatch(/127\.0\.0\.1$|^::1$/);
     }
     expect(JSON.stringify(found)).not.toContain(email);
+  });
+
+  it('records exports of an account, and refused exports', async () => {
+    const [ada, grace] = [await world.user(), await world.user()];
+    const given = { token: ada.accessToken, params: { userId: ada.id } };
+    const { body } = await world.ok(exportUser, given);
+    await world.refused(exportUser, { ...given, params: { userId: grace.id } }, 'auth/forbidden');
+    const own = { actor: `user:${ada.id}`, target: null, count: 1 };
+    const found = await rows({ actor: ada.id, action: exportUser.name });
+    // The time of a failure is the beginning of its minute, so the order of the two rows is not fixed.
+    expect(found.toSorted((a, b) => b.outcome.localeCompare(a.outcome))).toMatchObject([
+      { ...own, outcome: 'success' },
+      { ...own, outcome: 'auth/forbidden' },
+    ]);
+    // The row is stored before the lists of the export are read.
+    expect(said(body.audit)).toEqual(['identity.export-user success', 'identity.sign-up success']);
   });
 
   it('records failures of an unknown person under a keyed hash of the address, and the reuse of a refresh token', async () => {

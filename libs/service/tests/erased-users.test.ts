@@ -5,6 +5,10 @@ import { availableEngines, createStore, type EngineKind } from '@kith/testing';
 import { expect, test } from 'vitest';
 
 const minute = 60_000;
+const looks = { firstMs: 5_000, lateMs: 10 * minute };
+
+/** Options of a call at a time. */
+const at = (now: number) => ({ looks, isStopped: () => false, clock: () => now });
 
 async function makeErased(engine: EngineKind, undo: AsyncDisposableStack) {
   const place = undo.use(await createStore(engine));
@@ -20,30 +24,56 @@ test.each(availableEngines())(
     const { erased, documents } = await makeErased(engine, undo);
     const user = { projectId: randomUUID(), userId: randomUUID() };
     const now = Date.now();
-    await erased.mark(user, now - 60 * minute, 10 * minute);
+    await erased.mark(user, now - 60 * minute, looks.lateMs);
 
     /** Those of the next 20 minutes in which the user is due. */
-    const looks: number[] = [];
-    for (let at = 0; at <= 20; at++) {
-      await erased.eachDue(now + at * minute, async () => void looks.push(at));
+    const due: number[] = [];
+    for (let after = 0; after <= 20; after++) {
+      await erased.eachDue(async () => void due.push(after), at(now + after * minute));
     }
-    // By the clock of the mark, no data can arrive any more. So the user is due only every ten minutes.
-    expect(looks).toEqual([0, 10, 20]);
+    expect(due).toEqual([0, 10]);
     await documents.sweep();
     expect(await erased.has(user)).toBe(true);
-    await erased.eachDue(now + 31 * minute, () => Promise.reject(new Error('The mark is over.')));
+    const restarted = new ErasedUsers(documents);
+    await restarted.eachDue(() => Promise.reject(new Error('The mark is over.')), at(now + 31 * minute));
   },
 );
 
-test.each(availableEngines())('while data may arrive, a user is due at each call (%s)', async (engine) => {
+test.each(availableEngines())(
+  'a user is due less and less often, and anew if the user is marked again (%s)',
+  async (engine) => {
+    await using undo = new AsyncDisposableStack();
+    const { erased } = await makeErased(engine, undo);
+    const user = { projectId: randomUUID(), userId: randomUUID() };
+    const now = Date.now();
+    await erased.mark(user, now, looks.lateMs);
+    const due: number[] = [];
+    const look = (after: number) =>
+      erased.eachDue(
+        async (one) => {
+          expect(one).toEqual(user);
+          due.push(after);
+        },
+        at(now + after * minute),
+      );
+    for (let after = 0; after <= 75; after++) await look(after);
+    expect(due).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 70]);
+    await erased.mark(user, now + 75 * minute, looks.lateMs);
+    for (let after = 75; after <= 80; after++) await look(after);
+    expect(due.slice(9)).toEqual([75, 76, 77, 79]);
+  },
+);
+
+test.each(availableEngines())('a process that stops erases no further user (%s)', async (engine) => {
   await using undo = new AsyncDisposableStack();
   const { erased } = await makeErased(engine, undo);
-  const user = { projectId: randomUUID(), userId: randomUUID() };
   const now = Date.now();
-  await erased.mark(user, now, 10 * minute);
-  const looks: unknown[] = [];
-  for (const at of [0, 1, 2, 9]) await erased.eachDue(now + at * minute, async (one) => void looks.push(one));
-  expect(looks).toEqual([user, user, user, user]);
+  for (let count = 0; count < 2; count++) {
+    await erased.mark({ projectId: randomUUID(), userId: randomUUID() }, now, looks.lateMs);
+  }
+  let erasures = 0;
+  await erased.eachDue(async () => void erasures++, { ...at(now), isStopped: () => erasures === 1 });
+  expect(erasures).toBe(1);
 });
 
 test.each(availableEngines())(
@@ -54,15 +84,15 @@ test.each(availableEngines())(
     const now = Date.now();
     for (let count = 0; count < 2; count++) {
       const user = { projectId: randomUUID(), userId: randomUUID() };
-      await erased.mark(user, now - 60 * minute, 10 * minute);
+      await erased.mark(user, now - 60 * minute, looks.lateMs);
     }
-    let looks = 0;
+    let erasures = 0;
     const failing = async () => {
-      looks++;
+      erasures++;
       throw new Error('The database is away.');
     };
-    await expect(erased.eachDue(now, failing)).rejects.toThrow('2 users not erased yet');
-    await erased.eachDue(now + minute, async () => void looks++);
-    expect(looks).toBe(4);
+    await expect(erased.eachDue(failing, at(now))).rejects.toThrow('2 users not erased yet');
+    await erased.eachDue(async () => void erasures++, at(now + minute));
+    expect(erasures).toBe(4);
   },
 );

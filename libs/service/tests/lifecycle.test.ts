@@ -87,10 +87,11 @@ test('a sweeper that stops waits for its running work, and starts no further wor
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const order: string[] = [];
-  const work = async () => {
+  const work = async (isStopped: () => boolean) => {
+    order.push(`stopped: ${isStopped()}`);
     begin();
     await gate;
-    order.push('worked');
+    order.push('worked', `stopped: ${isStopped()}`);
   };
   const sweeper = new Sweeper(work, { everyMs: 1, log });
   await begun;
@@ -99,7 +100,7 @@ test('a sweeper that stops waits for its running work, and starts no further wor
   await new Promise(setImmediate);
   open();
   await stopped;
-  expect(order).toEqual(['worked', 'stopped']);
+  expect(order).toEqual(['stopped: false', 'worked', 'stopped: true', 'stopped']);
 });
 
 test('a process whose stop hangs still ends', async () => {

@@ -26,9 +26,13 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases data of marked users that has arrived since they were marked. */
-export async function eraseMarked(app: AppContext): Promise<void> {
-  await app.store.erased.eachDue(Date.now(), (owner) => eraseOwner(app, owner));
+/** Erases data of marked users that has arrived since they were marked. Looks for data of a user less and less often. */
+export function eraseMarked(
+  app: AppContext,
+  { firstMs, ...options }: { firstMs: number; isStopped: () => boolean; clock?: () => number },
+): Promise<void> {
+  const looks = { firstMs, lateMs };
+  return app.store.erased.eachDue((owner) => eraseOwner(app, owner), { looks, ...options });
 }
 
 async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {

@@ -52,17 +52,20 @@ export async function startCollections(
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
   const app: AppContext = { store, bus, relay, turns: new Turns() };
-  const sweep = async () => {
-    await store.sweep();
-    await eraseMarked(app);
-  };
-  const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
+  const sweeps = [
+    new Sweeper(() => store.sweep(), { everyMs: sweepEveryMs, log }),
+    new Sweeper((isStopped) => eraseMarked(app, { firstMs: sweepEveryMs, isStopped }), {
+      everyMs: sweepEveryMs,
+      log,
+    }),
+  ];
+  for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   const purger = undo.adopt(startPurger(store, { everyMs: purgeEveryMs, log }), (one) => one.stop());
   const service = await startService<AppContext>(runtime, manifest, {
     app,
     outbox: store.outbox,
     replies: store.replies,
-    background: [purger, sweeper, relay],
+    background: [purger, ...sweeps, relay],
     checkStore: () => store.check(),
     close: () => store.close(),
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import { Turns } from '@kith/base';
 import {
   addEntity,
   createSubCollection,
@@ -10,9 +11,12 @@ import {
   userDeleted,
 } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Owner } from '../src/collection.ts';
+import { eraseMarked, usersSubscription } from '../src/erasure.ts';
+import { openStore } from '../src/store/index.ts';
 import { deleteImported, seedOrphan } from './support/raw.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -32,15 +36,19 @@ async function contentOf({ store }: World): Promise<string> {
   return JSON.stringify(await Promise.all(kept.map((name) => db.collection(name).find().toArray())));
 }
 
-/** Publishes the event which says that an account has ended. */
-async function publishEnd({ projectId, runtime: { bus } }: World, userId: string): Promise<void> {
-  const event = makeEvent(userDeleted, {
+/** The event which says that an account has ended. */
+function endOf({ projectId, userId }: Owner) {
+  return makeEvent(userDeleted, {
     projectId,
     actorId: userId,
     aggregate: { type: 'user', id: userId, seq: 2 },
     data: { id: userId },
     occurredAt: new Date(),
   });
+}
+
+async function publishEnd({ projectId, runtime: { bus } }: World, userId: string): Promise<void> {
+  const event = endOf({ projectId, userId });
   const body = new TextEncoder().encode(JSON.stringify(event));
   await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
 }
@@ -107,4 +115,21 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     expect(seqsOf(stays)).toEqual([1, 2, 3]);
     expect(await contentOf(world)).toContain(`Secret of ${stays}`);
   }, 60_000);
+
+  test('is looked for less and less often, so that the erasure of many users stays possible', async () => {
+    await using undo = new AsyncDisposableStack();
+    const { bus } = undo.use(await createRuntime(engine));
+    const { config } = undo.use(await createStore(engine));
+    const store = undo.adopt(await openStore(config), (opened) => opened.close());
+    const app = { store, bus, relay: { kick: () => undefined }, turns: new Turns() };
+    await usersSubscription.apply(endOf({ projectId: randomUUID(), userId: randomUUID() }), app);
+    const searches = vi.spyOn(store.outbox, 'published');
+    const start = Date.now();
+    for (let at = start; at <= start + 10 * 60_000; at += 5_000) {
+      await eraseMarked(app, { firstMs: 5_000, isStopped: () => false, clock: () => at });
+    }
+    // Each look searches the outbox twice. If a user were due at each call, there would be 242 searches.
+    expect(searches.mock.calls.length).toBeGreaterThan(8);
+    expect(searches.mock.calls.length).toBeLessThan(20);
+  });
 });

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { collectionDeleted } from '@kith/contracts';
-import { availableEngines, createStore } from '@kith/testing';
+import { Turns } from '@kith/base';
+import { collectionDeleted, internalSubject, knownUsers } from '@kith/contracts';
+import { successReply } from '@kith/service';
+import { availableEngines, createRuntime, createStore } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CollectionRecord, changed, collectionEvent, type Owner } from '../src/collection.ts';
 import { importedId, importedRecord } from '../src/imported.ts';
+import { importCollections } from '../src/operations/import-collections.ts';
 import { Ended, keepEndedMs } from '../src/store/ended.ts';
 import { type CollectionStore, openStore } from '../src/store/index.ts';
 import { placeOf } from '../src/store/place.ts';
@@ -34,7 +37,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     await store.close();
     await place[Symbol.asyncDispose]();
   });
-  const rootOf = async () => (await store.imports.roots([owner], at)).get(owner.userId)!;
+  const rootOf = async () => (await store.imports.roots([{ ...owner, at }])).get(owner.userId)!;
   const below = (parent: Awaited<ReturnType<typeof rootOf>>, id: string = randomUUID()) =>
     importedRecord(owner, { id, name: 'x', parent, at });
 
@@ -44,6 +47,33 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.root(owner)).toEqual(root);
     expect(root).toMatchObject({ seq: 0, createdAt: at });
     expect(await store.outbox.unpublished(10)).toEqual([]);
+  });
+
+  it('a root is as old as the oldest row of its owner, whichever owners the request imports for', async () => {
+    await using runtime = await createRuntime(engine);
+    const { bus } = runtime;
+    const { projectId } = owner;
+    const others = [randomUUID(), randomUUID()] as const;
+    const ids = [owner.userId, ...others];
+    await bus.serve(internalSubject(bus.prefix, knownUsers), 'identity', async () =>
+      successReply(200, { isProject: true, ids, foreignIds: [] }, {}),
+    );
+    const rows = [
+      { userId: owner.userId, id: 'b', name: 'x', createdAt: '2021-05-01T00:00:00.000Z' },
+      { userId: owner.userId, id: 'a', name: 'x', createdAt: '2021-04-01T00:00:00.000Z' },
+      { userId: others[0], id: 'a', name: 'x', createdAt: '2022-01-01T00:00:00.000Z' },
+      { userId: others[1], id: 'a', parentId: 'nowhere', name: 'x', createdAt: '2019-01-01T00:00:00.000Z' },
+    ];
+    const app = { store, bus, relay: { kick: () => {} }, turns: new Turns() };
+    const context = { requestId: randomUUID(), deadline: Date.now() + 60_000 };
+    const answer = await importCollections.handle(
+      { ...context, params: { projectId }, body: { rows } } as never,
+      app,
+    );
+    expect(answer).toEqual({ imported: 3, unchanged: 0, rejected: [{ row: 3, reason: 'parent-not-found' }] });
+    const timeOf = async (userId: string) => (await store.root({ projectId, userId }))?.createdAt;
+    expect(await timeOf(owner.userId)).toBe(Date.parse('2021-04-01'));
+    expect(await timeOf(others[0])).toBe(Date.parse('2022-01-01'));
   });
 
   it('a collection is imported with its parent, but not if a collection above it was deleted meanwhile', async () => {

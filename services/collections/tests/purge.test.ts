@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { openDocuments } from '@kith/store/open';
 import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { startCollections } from '../src/index.ts';
+import { collections, declared } from '../src/store/collections.ts';
 import { openStore } from '../src/store/index.ts';
+import { placeOf } from '../src/store/place.ts';
 import { runDying } from './support/dying.ts';
-import { countStored, seedBelow } from './support/raw.ts';
+import { countStored, deleteImported, seedBelow } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
 // Starts no platform and at most 20 processes.
@@ -59,6 +62,34 @@ describe.each(availableEngines())('the purge (%s)', (engine) => {
     expect(await store.imports.save([{ collection, entities }])).toEqual([[]]);
     expect((await countStored(place.config, owner)).entities).toBe(count);
     await erase(store, owner, collection.id);
+    await purgeAll(store);
+    expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
+    await store.close();
+  });
+
+  test('erases orphans, and the process handles other work while it looks for them', async () => {
+    await using place = await createStore(engine);
+    const store = await openStore(place.config);
+    const root = await makeBelow(store, owner, null);
+    const top = await makeBelow(store, owner, root.id);
+    await seedBelow(place.config, owner, { parentId: top.id, width: 1_100, levels: 1 });
+    await deleteImported(place.config, owner);
+    await purgeAll(store);
+    const documents = await openDocuments(place.config, declared);
+    expect(await documents.erase(collections, placeOf(top))).toBe(true);
+    await documents.close();
+    expect(await countStored(place.config, owner)).toEqual({ collections: 1_101, entities: 0 });
+    /** Whether the process handles other work while `work` is running. */
+    const isFreeDuring = async (work: Promise<void>) => {
+      let isFree = false;
+      setImmediate(() => {
+        isFree = true;
+      });
+      await work;
+      return isFree;
+    };
+    expect(await isFreeDuring(store.deleteOrphans(owner))).toBe(true);
+    expect(await isFreeDuring(store.forgetEnded(owner))).toBe(true);
     await purgeAll(store);
     expect(await countStored(place.config, owner)).toEqual({ collections: 1, entities: 0 });
     await store.close();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { listEntities, listSubCollections, type OperationSpec } from '@kith/contracts';
+import { openDocuments } from '@kith/store/open';
 import {
   availableEngines,
   callerOf,
@@ -15,8 +16,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CollectionRecord, Owner } from '../src/collection.ts';
 import { listEntities as listEntitiesHandler } from '../src/operations/list-entities.ts';
 import { listSubCollections as listSubCollectionsHandler } from '../src/operations/list-sub-collections.ts';
+import { collections, declared } from '../src/store/collections.ts';
 import { type CollectionStore, openStore } from '../src/store/index.ts';
-import { positionOf } from '../src/store/place.ts';
+import { placeOf, positionOf } from '../src/store/place.ts';
+import { deleting } from '../src/store/record.ts';
 import { storeEntities } from './support/long-lists.ts';
 import { seedBelow } from './support/raw.ts';
 import { makeBelow, save } from './support/store-acts.ts';
@@ -26,6 +29,7 @@ const count = 20_100;
 describe.each(availableEngines())('the database reads of a list (%s)', (engine) => {
   const ends = new AsyncDisposableStack();
   const owner: Owner = { projectId: randomUUID(), userId: randomUUID() };
+  let place: Awaited<ReturnType<typeof createStore>>;
   let watched: WatchedStore;
   let store: CollectionStore;
   let bus: Bus;
@@ -36,7 +40,8 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
   let entityIds: string[];
 
   beforeAll(async () => {
-    const { config } = ends.use(await createStore(engine));
+    place = ends.use(await createStore(engine));
+    const { config } = place;
     watched = ends.use(await watchReads(config));
     store = ends.adopt(await openStore(watched.config), (opened) => opened.close());
     const handlers = [listEntitiesHandler, listSubCollectionsHandler];
@@ -78,6 +83,23 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
       next = answer.next;
     }
     expect(listed).toEqual(children.map(({ id }) => id));
+  });
+
+  test('sub-collections: deleted collections that are not purged yet cost few reads', async () => {
+    const parent = await makeBelow(store, owner, shelf.ancestors[0]!);
+    const { config } = place;
+    const siblings = await seedBelow(config, owner, { parentId: parent.id, width: 300, levels: 1 });
+    siblings.sort((one, other) => (positionOf(one) < positionOf(other) ? -1 : 1));
+    const documents = await openDocuments(config, declared);
+    const gone = await documents.get(collections, siblings.slice(0, -3).map(placeOf));
+    await documents.change([...gone.values()].map(deleting));
+    await documents.close();
+    let listed: CollectionRecord[] | null = [];
+    const trips = await watched.tripsOf(async () => {
+      listed = await store.children(owner, parent.id, { after: null, limit: 2 });
+    });
+    expect(listed.map(({ id }) => id)).toEqual(siblings.slice(-3, -1).map(({ id }) => id));
+    expect(trips.flat().length).toBeLessThan(10);
   });
 
   test.each(['asc', 'desc'])(

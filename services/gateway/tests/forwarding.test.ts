@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '@kith/base';
 import { statusHeader } from '@kith/bus';
-import { getUser, listConnections, renameCollection, signIn, signTestingJwt } from '@kith/contracts';
+import {
+  exportUser,
+  getUser,
+  listConnections,
+  renameCollection,
+  signIn,
+  signTestingJwt,
+} from '@kith/contracts';
 import { errorReply, successReply } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { availableEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -199,6 +206,32 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
     expect(service.seen).toHaveLength(1);
     await service.stop();
   });
+
+  // Only NATS repeats requests (docs/adr/0026).
+  it.runIf(engine === 'containers')(
+    'repeats a read that is late, but not an export, because each export leaves a row',
+    async () => {
+      const { promise: end, resolve } = Promise.withResolvers<void>();
+      const late = async () => {
+        await end;
+        return errorReply('user/not-found');
+      };
+      const exported = await serveEcho(test.bus, exportUser, late);
+      const read = await serveEcho(test.bus, getUser, late);
+      const path = `/${projectId}/users/${userId}`;
+      const headers = { authorization: `Bearer ${await issuer.token()}` };
+      const answers = [send(port, { path: `${path}/export`, headers })];
+      await waitFor(() => exported.seen.length === 1, { what: 'the export at the service' });
+      // The export is older than the read. So if the gateway repeated exports, it would repeat this one first.
+      answers.push(send(port, { path, headers }));
+      await waitFor(() => read.seen.length === 2, { what: 'the second request for the read' });
+      resolve();
+      for (const answer of await Promise.all(answers)) expectError(answer, 'user/not-found');
+      expect(exported.seen).toHaveLength(1);
+      await exported.stop();
+      await read.stop();
+    },
+  );
 
   it('answers 500 if a reply of a service has no status', async () => {
     const service = await serveEcho(test.bus, signIn, () => ({ headers: {}, body: new Uint8Array() }));

@@ -194,6 +194,15 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(statusesIn(await whole)).toEqual([200, 404, 200]);
   });
 
+  it('answers pipelined requests in their order, and then the CONNECT that follows them', async () => {
+    const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
+    release = undefined;
+    const whole = raw(port, `${slow}CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n`);
+    const answerSlow = await waitFor(() => release, { what: 'the slow request at the service' });
+    answerSlow();
+    expect(statusesIn(await whole)).toEqual([200, 405]);
+  });
+
   it.each([
     ['wrong', 'zz\r\n', 400],
     ['late', '', 408],

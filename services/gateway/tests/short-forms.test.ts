@@ -123,6 +123,24 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     expect((await ask(path, bearer(await issuer.token({ exp: past })))).status).toBe(200);
   });
 
+  it('a read of a user ignores a token of a deleted project, if the user is of another project', async () => {
+    const deleted = randomUUID();
+    issuer.projects.push({
+      projectId: deleted,
+      limits: {},
+      webOrigins: [],
+      publicProfiles: 'card',
+      publicConnections: true,
+      isDeleted: true,
+    });
+    const { port } = await test.another();
+    const headers = bearer(await issuer.token({ projectId: deleted }));
+    expectError(await send(port, { path: '/v7/connections', headers }), 'project/not-found');
+    const answer = await send(port, { path: `/v7/users/${there.userId}/connections`, headers });
+    expect(answer.status).toBe(200);
+    expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });
+  });
+
   it('an unknown user or a malformed id gets the not-found error of the operation', async () => {
     expectError(await ask(`/v7/users/${randomUUID()}/connections`), 'connection/user-not-found');
     expectError(await ask('/v7/users/nonsense/connections'), 'connection/user-not-found');

@@ -109,11 +109,14 @@ export async function startStorage(
     renderer: new Renderer(),
     addresses: new Addresses(options.publicUrl),
   };
-  const sweep = async () => {
-    await store.sweep();
-    await eraseMarked(app);
-  };
-  const sweeper = undo.adopt(new Sweeper(sweep, { everyMs: sweepEveryMs, log }), (one) => one.stop());
+  const sweeps = [
+    new Sweeper(() => store.sweep(), { everyMs: sweepEveryMs, log }),
+    new Sweeper((isStopped) => eraseMarked(app, { firstMs: sweepEveryMs, isStopped }), {
+      everyMs: sweepEveryMs,
+      log,
+    }),
+  ];
+  for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   // This sweep may take long if many bytes are stored, so the other sweeps do not wait for it.
   const sweepBytes = async () => {
     await sweepFolder(draftFolder, looseMs);
@@ -126,7 +129,7 @@ export async function startStorage(
     app,
     outbox: store.outbox,
     replies: store.replies,
-    background: [sweeper, byteSweeper, remover, relay],
+    background: [...sweeps, byteSweeper, remover, relay],
     checkStore: async () => {
       await store.check();
       await blobs.check();

@@ -450,7 +450,7 @@ export interface CollectionsMethods {
     options?: WriteOptions,
   ): Promise<{ success: true; collection: { id: string; entityCount: number } }>;
   /**
-   * The caller's collections that contain an entity, oldest collection first.
+   * The caller's collections that contain an entity, oldest collection first, at most 1,000 of them.
    *
    * Errors of its own: `collection/server-error`, `collection/invalid-query`.
    */

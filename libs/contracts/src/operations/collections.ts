@@ -197,7 +197,9 @@ export const removeEntity = operation({
   invalid: { params: 'collection/not-found' },
 });
 
-/** The caller's collections that contain an entity, oldest collection first (spec#collections-is-saved). */
+/**
+ * The caller's collections that contain an entity, oldest collection first, at most 1,000 of them (spec#collections-is-saved).
+ */
 export const isEntitySaved = operation({
   ...common,
   name: 'collections.is-entity-saved',
@@ -210,7 +212,7 @@ export const isEntitySaved = operation({
   body: nothing,
   output: z.object({
     saved: z.boolean(),
-    collections: z.array(z.object({ id: uuid, name: shownText(200) })).meta({ maxItems: 100_000 }),
+    collections: z.array(z.object({ id: uuid, name: shownText(200) })).max(1000),
   }),
   status: 200,
   errors: [],

@@ -158,6 +158,7 @@ const sections = {
  */
 export const exportUser = operation({
   name: 'identity.export-user',
+  audit: 'always',
   summary: 'Export all data that is stored about the caller',
   feature: 'user',
   kind: 'export',

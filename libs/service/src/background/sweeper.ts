@@ -1,9 +1,12 @@
 import { afterChange } from '@kith/store';
 import type { Logger } from 'pino';
 
-/** Runs a piece of work again and again: `everyMs` after the end of the last run, or immediately on `kick`. */
+/**
+ * Runs a piece of work again and again: `everyMs` after the end of the last run, or immediately on `kick`. Long work can ask
+ * `isStopped` and end early, because `stop` waits for it.
+ */
 export class Sweeper {
-  readonly #work: () => Promise<void>;
+  readonly #work: (isStopped: () => boolean) => Promise<void>;
   readonly #everyMs: number;
   readonly #log: Logger;
   #timer: NodeJS.Timeout | undefined;
@@ -11,7 +14,7 @@ export class Sweeper {
   #isAsked = false;
   #stopped = false;
 
-  constructor(work: () => Promise<void>, options: { everyMs: number; log: Logger }) {
+  constructor(work: (isStopped: () => boolean) => Promise<void>, options: { everyMs: number; log: Logger }) {
     this.#work = work;
     this.#everyMs = options.everyMs;
     this.#log = options.log;
@@ -47,7 +50,7 @@ export class Sweeper {
 
   #run(): void {
     clearTimeout(this.#timer);
-    this.#running = this.#work()
+    this.#running = this.#work(() => this.#stopped)
       .catch((error) => this.#log.warn({ err: error }, 'sweep failed'))
       .finally(() => {
         this.#running = undefined;

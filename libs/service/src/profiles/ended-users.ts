@@ -27,17 +27,19 @@ export const endedUserCollection = collection<{ endedAt: number; lookAt: number 
   indexes: { lookAt: { key: ({ lookAt }) => timeKey(lookAt) } },
 });
 
+/** How often a service looks for data of a user that may arrive late, in ms (`nextLook`). */
+export interface Looks {
+  firstMs: number;
+  lateMs: number;
+}
+
 /**
  * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the
  * account takes longer than `lateMs`. The service looks for `clocksMs` longer than this, because one replica may mark a user
  * and another may erase the user's data, and their clocks may differ. The waits begin with `firstMs` and get longer, because
  * less and less data can still arrive.
  */
-export function nextLook(
-  endedAt: number,
-  now: number,
-  { firstMs, lateMs }: { firstMs: number; lateMs: number },
-): number | null {
+export function nextLook(endedAt: number, now: number, { firstMs, lateMs }: Looks): number | null {
   const last = endedAt + lateMs + clocksMs;
   return now >= last ? null : Math.min(last, Math.max(now + firstMs, 2 * now - endedAt));
 }

@@ -1,6 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clocksMs } from '@kith/base';
 import { collection, type Documents, type Range, type Stored } from '@kith/store';
 import { z } from 'zod';
+import { type Looks, nextLook } from './ended-users.ts';
 
 /** Users whose accounts have ended recently, by `<project>|<user>`. */
 export const erasedUserCollection = collection<{ until: number }>({
@@ -11,11 +13,8 @@ export const erasedUserCollection = collection<{ until: number }>({
   expires: ({ until }) => until,
 });
 
-/**
- * When `lateMs` is over, the service still looks for a user's data at intervals of this length, in ms. By then, data can arrive
- * only if a clock is wrong.
- */
-const rarelyMs = 10 * 60_000;
+/** How long a mark stays after the last look for the user's data is due, in ms. So a delayed sweep still finds the mark. */
+const spareMs = 10 * 60_000;
 
 interface UserKey {
   projectId: string;
@@ -27,8 +26,11 @@ const batch = 1_000;
 /** The users that a service has erased recently. Data of these users that arrives late is erased too. */
 export class ErasedUsers {
   readonly #documents: Documents;
-  /** When users whose `lateMs` is over are due again, Unix ms. */
-  #rarelyAt = 0;
+  /**
+   * When to look for the data of a user again (Unix ms), by the id of the mark. `until` is the mark's: if the user is marked
+   * again, the looks begin anew.
+   */
+  #looks = new Map<string, { until: number; lookAt: number }>();
 
   constructor(documents: Documents) {
     this.#documents = documents;
@@ -39,7 +41,7 @@ export class ErasedUsers {
    * the clocks of replicas differ.
    */
   async mark(user: UserKey, now: number, lateMs: number): Promise<void> {
-    const until = now + lateMs + clocksMs + rarelyMs;
+    const until = now + lateMs + clocksMs + spareMs;
     await this.#documents.keep(erasedUserCollection, [
       { id: idOf(user), doc: { until }, epoch: 0, version: until },
     ]);
@@ -52,33 +54,49 @@ export class ErasedUsers {
   }
 
   /**
-   * Calls `erase` for each user who is due at `now` (Unix ms). While data may arrive, a user is due at every call, and after
-   * that every ten minutes. If `erase` fails for some users, it is still called for the others. Then rejects with an
-   * `AggregateError`, and the next call tries the failed users again.
+   * Calls `erase` for each user who is due. A user is due at the first call of a process, and then after longer and longer
+   * waits (`nextLook`). `lateMs` has to be that of `mark`. If `erase` fails for some users, it is still called for the others.
+   * Then rejects with an `AggregateError`, and the next call tries the failed users again.
    */
-  async eachDue(now: number, erase: (user: UserKey) => Promise<void>): Promise<void> {
-    const isForAll = now >= this.#rarelyAt;
+  async eachDue(
+    erase: (user: UserKey) => Promise<void>,
+    { looks, isStopped, clock = Date.now }: { looks: Looks; isStopped: () => boolean; clock?: () => number },
+  ): Promise<void> {
+    const now = clock();
     const failures: unknown[] = [];
-    for (const user of await this.#due(now + (isForAll ? 0 : clocksMs + rarelyMs))) {
-      await erase(user).catch((error) => failures.push(error));
+    const marks = await this.#marks(now);
+    const known = this.#looks;
+    this.#looks = new Map();
+    for (const [id, until] of marks) {
+      const look = known.get(id);
+      if (look?.until === until && look.lookAt > now) {
+        this.#looks.set(id, look);
+        continue;
+      }
+      if (isStopped()) return;
+      const [projectId = '', userId = ''] = id.split('|');
+      try {
+        await erase({ projectId, userId });
+        const endedAt = until - looks.lateMs - clocksMs - spareMs;
+        this.#looks.set(id, { until, lookAt: nextLook(endedAt, now, looks) ?? Infinity });
+      } catch (error) {
+        failures.push(error);
+      }
+      await nextTurn();
     }
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
-    if (isForAll) this.#rarelyAt = now + rarelyMs;
   }
 
-  /** The users whose marks stay until `until` (Unix ms) or longer. */
-  async #due(until: number): Promise<UserKey[]> {
-    const users: UserKey[] = [];
+  /** The marks that stay until `now` (Unix ms) or longer. */
+  async #marks(now: number): Promise<[id: string, until: number][]> {
+    const marks: [string, number][] = [];
     for (let above: string | undefined = ''; above !== undefined; ) {
       const range: Range = { above, below: '~', limit: batch };
       const some: Stored<{ until: number }>[] = await this.#documents.range(erasedUserCollection, range);
-      for (const { id, doc } of some) {
-        const [projectId = '', userId = ''] = id.split('|');
-        if (doc.until >= until) users.push({ projectId, userId });
-      }
+      for (const { id, doc } of some) if (doc.until >= now) marks.push([id, doc.until]);
       above = some.length === batch ? some.at(-1)?.id : undefined;
     }
-    return users;
+    return marks;
   }
 }
 

@@ -1,3 +1,4 @@
+import { ApiError } from '@kith/base';
 import { collectionCreated, getRootCollection as spec } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
@@ -5,7 +6,8 @@ import { collectionEvent, newCollection, ownerOf, toCollection } from '../collec
 
 /**
  * Returns the caller's root. The caller's first request makes the root. If several first requests come at the same time, only
- * one of them makes the root (spec#collections-root).
+ * one of them makes the root (spec#collections-root). If the account has ended, its root is deleted, but not purged yet. Then
+ * nothing is made, and the answer is `gateway/unavailable`.
  */
 export const getRoot = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);
@@ -17,6 +19,6 @@ export const getRoot = handler(spec, async (request, app: AppContext) => {
     return toCollection(made);
   }
   const winner = await app.store.root(owner);
-  if (!winner) throw new Error('The store refused to store a root, but the owner has no root.');
+  if (!winner) throw new ApiError('gateway/unavailable');
   return toCollection(winner);
 });

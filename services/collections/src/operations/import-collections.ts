@@ -41,9 +41,13 @@ export const importCollections = handler(spec, async (request, app: AppContext) 
 
 async function importRows(app: AppContext, rows: readonly Row[]) {
   const refused: ImportResult['rejected'] = [];
-  const owners = new Map(rows.map(({ owner }) => [owner.userId, owner]));
-  const oldest = Math.min(Date.now(), ...rows.map(({ given }) => Date.parse(given.createdAt)));
-  const roots = await app.store.imports.roots([...owners.values()], oldest);
+  /** The owners, by their ids. `at` is the time of the owner's oldest row. */
+  const owners = new Map<string, Owner & { at: number }>();
+  for (const { owner, given } of rows) {
+    const { at = Date.now() } = owners.get(owner.userId) ?? {};
+    owners.set(owner.userId, { ...owner, at: Math.min(at, Date.parse(given.createdAt)) });
+  }
+  const roots = await app.store.imports.roots([...owners.values()]);
   const wanted = rows.flatMap(({ owner, id, parentId }) =>
     [id, ...(parentId === null ? [] : [parentId])].map((one) => ({ ...owner, id: one })),
   );

@@ -109,10 +109,8 @@ function isSameJson(one: unknown, other: unknown): boolean {
 async function save(app: AppContext, groups: readonly Group[]) {
   const { imports } = app.store;
   const inRoot = groups.filter(({ id }) => id === null);
-  const roots = await imports.roots(
-    inRoot.map(({ owner }) => owner),
-    Date.now(),
-  );
+  const at = Date.now();
+  const roots = await imports.roots(inRoot.map(({ owner }) => ({ ...owner, at })));
   const wanted = groups.map(({ owner, id }) => ({ ...owner, id: id ?? roots.get(owner.userId)?.id ?? '' }));
   const known = await imports.find(wanted);
   const found = groups.flatMap((group, at) => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Documents, Stored } from '@kith/store';
 import type { Owner } from '../collection.ts';
 import { isImportedId } from '../imported.ts';
@@ -60,6 +61,7 @@ export class Ended {
 
   /** Removes all records of an owner who is being erased. */
   async forget(owner: Owner): Promise<void> {
-    while ((await this.#documents.clear(endedCollections, { ...ownerRange(owner, ''), limit: batch })) > 0);
+    const range = { ...ownerRange(owner, ''), limit: batch };
+    while ((await this.#documents.clear(endedCollections, range)) > 0) await nextTurn();
   }
 }

@@ -28,14 +28,18 @@ export class Imports {
     this.#ended = ended;
   }
 
-  /** Returns the roots of owners, by `userId`. Makes the roots that are missing, except for owners who are being erased. */
-  async roots(owners: readonly Owner[], at: number): Promise<Map<string, CollectionRecord>> {
+  /**
+   * Returns the roots of owners, by `userId`. Makes the roots that are missing, except for owners who are being erased. A new
+   * root gets the time `at` (Unix ms) of its owner.
+   */
+  async roots(owners: readonly (Owner & { at: number })[]): Promise<Map<string, CollectionRecord>> {
     if (owners.length === 0) return new Map();
     const found = await this.#tree.roots(owners);
     const missing = owners.filter(({ userId }) => !found.has(userId));
     if (missing.length === 0) return found;
-    const root = { name: 'root', parent: null, at };
-    const made = missing.map((owner) => importedRecord(owner, { ...root, id: randomUUID() }));
+    const made = missing.map(({ at, ...owner }) =>
+      importedRecord(owner, { id: randomUUID(), name: 'root', parent: null, at }),
+    );
     await this.#documents.change(made.map(adding));
     return this.#tree.roots(owners);
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { EventEnvelope } from '@kith/contracts';
 import { ErasedUsers, eraseProject } from '@kith/service';
 import {
@@ -7,7 +8,6 @@ import {
   type Replies,
   replyCollection,
   type StoreConfig,
-  type Stored,
 } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
 import type { CollectionRecord, Owner } from '../collection.ts';
@@ -28,6 +28,9 @@ import { Purge } from './purge.ts';
 import { adding, deleting, entityOf, storedEntity, storedOf } from './record.ts';
 import { Tree } from './tree.ts';
 import { walk } from './walk.ts';
+
+/** How many orphans are deleted at a time. Meanwhile, the embedded form of Kith serves no request. */
+const batch = 200;
 
 /** Which entities of a collection to read: those after the first `skip` entities, or those after a position. */
 export interface EntityRange {
@@ -127,16 +130,23 @@ export class CollectionStore {
    * so the deletion of the root does not reach them. Call this method only for an owner who is being erased.
    */
   async deleteOrphans(owner: Owner): Promise<void> {
-    const stored: Stored<StoredCollection>[] = [];
-    for await (const one of walk(this.#documents, collections, ownerRange(owner, ''))) stored.push(one);
-    const ids = new Set(stored.map(({ id, doc }) => idOf(doc, id)));
-    const orphans = stored.filter(({ doc: { ancestors, deleted } }) => {
-      const parentId = ancestors.at(-1);
-      return !deleted && parentId !== undefined && !ids.has(parentId);
-    });
-    // The purger erases children before their parents. If the purger has erased an orphan since it was read, the change of this
-    // orphan is refused, and nothing is left to do.
-    await this.#documents.change(orphans.map(deleting));
+    const ids = new Set<string>();
+    /** The ids of the parents, by the places of their children. */
+    const parents = new Map<string, string>();
+    for await (const { id: place, doc } of walk(this.#documents, collections, ownerRange(owner, ''))) {
+      ids.add(idOf(doc, place));
+      const parentId = doc.ancestors.at(-1);
+      if (parentId !== undefined && !doc.deleted) parents.set(place, parentId);
+    }
+    const orphans = [...parents].flatMap(([place, parentId]) => (ids.has(parentId) ? [] : [place]));
+    for (let at = 0; at < orphans.length; at += batch) {
+      const some = await this.#documents.get(collections, orphans.slice(at, at + batch));
+      const left = [...some.values()].filter(({ doc }) => !doc.deleted);
+      // The purger erases children before their parents. If the purger has erased an orphan since it was read, the change of
+      // this orphan is refused, and nothing is left to do.
+      await this.#documents.change(left.map(deleting));
+      await nextTurn();
+    }
   }
 
   /**

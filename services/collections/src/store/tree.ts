@@ -4,6 +4,9 @@ import { collections, type StoredCollection } from './collections.ts';
 import { rootPlace } from './place.ts';
 import { recordOf } from './record.ts';
 
+/** How many documents are read at least to fill a page, because many deleted collections may follow each other in a list. */
+const leastRead = 100;
+
 /** Reads collections. A collection exists as long as neither the collection itself nor any collection above it is deleted. */
 export class Tree {
   readonly #documents: Documents;
@@ -52,14 +55,17 @@ export class Tree {
 
   /** Returns at most `limit` collections of a parent's list. Does not check whether the parent exists. */
   async children(range: Range): Promise<CollectionRecord[]> {
-    const found = await this.#documents.range(collections, range);
-    const children = this.#recordsOf(found);
-    const last = found.at(-1);
-    if (!last || found.length < range.limit || children.length === found.length) return children;
-    // Deleted collections stay in the list until they are purged. Some of the documents that were read are deleted collections,
-    // so this method reads on to fill the page.
-    const rest = { ...range, above: last.id, limit: range.limit - children.length };
-    return [...children, ...(await this.children(rest))];
+    const children: CollectionRecord[] = [];
+    for (let { above, limit } = range; ; limit = Math.max(range.limit - children.length, leastRead)) {
+      const found = await this.#documents.range(collections, { ...range, above, limit });
+      children.push(...this.#recordsOf(found));
+      const last = found.at(-1);
+      const isFull = children.length >= range.limit;
+      if (!last || found.length < limit || isFull) return children.slice(0, range.limit);
+      // Deleted collections stay in the list until they are purged. Some of the documents that were read are deleted
+      // collections, so this method reads on to fill the page.
+      above = last.id;
+    }
   }
 
   /**

@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnyCollection, Collection, Documents, Range, Stored } from '@kith/store';
 
 const batch = 1_000;
 
 /**
  * Reads all documents in a range of ids, or in a range of an index's keys. If `index` is given, all keys in the range must be
- * different.
+ * different. Lets the process handle requests after each full batch, because SQLite answers without I/O.
  */
 export async function* walk<D>(
   documents: Documents,
@@ -19,5 +20,6 @@ export async function* walk<D>(
     yield* found;
     const last: Stored<D> | undefined = found.length === batch ? found.at(-1) : undefined;
     from = last && keyOf(last);
+    if (last) await nextTurn();
   }
 }

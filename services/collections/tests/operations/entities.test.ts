@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Collection, isEntitySaved } from '@kith/contracts';
 import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/store/index.ts';
 import { type Acts, actsOf, type EntityList } from '../support/acts.ts';
+import { seedBelow } from '../support/raw.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 describe.each(handlerEngines())('saved entities (%s)', (engine) => {
@@ -205,6 +207,21 @@ describe.each(handlerEngines())('saved entities (%s)', (engine) => {
       field,
     });
     expect(answer.status).toBe(400);
+  });
+
+  test('are found in at most 1,000 collections, the oldest first', async () => {
+    const { projectId, id: parentId, userId } = root;
+    const owner = { projectId, userId };
+    const made = await seedBelow(world.store, owner, { parentId, width: 1_001, levels: 1 });
+    const store = await openStore(world.store);
+    const entities = [{ entityId: 'everywhere', addedAt: Date.now(), metadata: null }];
+    const read = [...(await store.imports.find(made)).values()];
+    await store.imports.save(read.map((collection) => ({ collection, entities })));
+    await store.close();
+    made.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
+    const { json } = await user.saved('everywhere');
+    const collections = made.slice(0, 1_000).map(({ id, name }) => ({ id, name }));
+    expect(json).toEqual({ saved: true, collections });
   });
 
   test.each(['', 'entityId=', `entityId=${'x'.repeat(201)}`, 'entityId=a&entityId=b'])(

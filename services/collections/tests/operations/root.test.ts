@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { getRootCollection } from '@kith/contracts';
 import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/store/index.ts';
+import { erase } from '../support/store-acts.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 describe.each(handlerEngines())('the root collection (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
-    world = await startWorld(engine);
+    world = await startWorld(engine, { purgeEveryMs: 3_600_000 });
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
@@ -26,5 +28,16 @@ describe.each(handlerEngines())('the root collection (%s)', (engine) => {
       updatedAt: root.createdAt,
     });
     expect(await world.collection(getRootCollection, { userId })).toEqual(root);
+  });
+
+  test('is unavailable while the data of an ended account is erased', async () => {
+    const userId = randomUUID();
+    const { id, projectId } = await world.collection(getRootCollection, { userId });
+    const store = await openStore(world.store);
+    await erase(store, { projectId, userId }, id);
+    await store.close();
+    const answer = await world.call(getRootCollection, { userId });
+    expect(answer.json).toMatchObject({ code: 'gateway/unavailable' });
+    expect(answer.status).toBe(503);
   });
 });

@@ -77,8 +77,9 @@ export async function forward(
   let reply: Message | undefined;
   try {
     reply = await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
-      // While the service is overloaded, the request is not repeated: a repeat would only add load.
-      repeatable: operation.method === 'GET' && !limit.isLimited,
+      // A repeat of a read that the audit log records would leave a second row. While the service is overloaded, no request is
+      // repeated: a repeat would only add load.
+      repeatable: operation.method === 'GET' && operation.audit === undefined && !limit.isLimited,
     });
     return reply;
   } catch (error) {

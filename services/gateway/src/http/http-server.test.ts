@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createLogger } from '@kith/base';
 import { waitFor } from '@kith/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -63,6 +65,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
+const connectTo = 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n';
 const ask = (socket: Socket, path: string) => socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
 
 /**
@@ -77,12 +80,16 @@ async function outcome(socket: Socket): Promise<string> {
   });
 }
 
-test('the connection of an answer that nobody reads is closed', async () => {
+test.each([
+  ['', ''],
+  [', even if CONNECT follows its request', connectTo],
+])('the connection of an answer that nobody reads is closed%s', async (_, more) => {
   const { port, closed } = await serve({ timeouts: { unread: 200 } });
   const socket = await open(port);
   const ended = new Promise((resolve) => socket.once('close', resolve));
   socket.pause();
   ask(socket, '/large');
+  socket.write(more);
   await waitFor(() => closed() === 1);
   let bytes = 0;
   socket.on('data', (chunk) => {
@@ -150,6 +157,21 @@ test('bytes after a request that is being answered are neither read nor kept', a
     'HTTP/1.1 400',
     'request/invalid-http',
   ]);
+});
+
+test('a long answer is sent to its end, even if CONNECT follows its request', async () => {
+  const { port, held } = await serve({});
+  const socket = await open(port);
+  ask(socket, '/held');
+  const response = await waitFor(() => held[0]);
+  const server = response.req.socket;
+  socket.write(connectTo);
+  await waitFor(() => server.isPaused());
+  const piece = Buffer.alloc(largeBytes / 64);
+  const pieces = Array.from({ length: 64 }, () => piece);
+  const [all] = await Promise.all([allOf(socket), pipeline(Readable.from(pieces), response)]);
+  expect(all.length).toBeGreaterThan(largeBytes);
+  expect(all.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 405']);
 });
 
 const ofAddress = new OpenConnections(2);

@@ -139,9 +139,10 @@ export async function startHttpServer(options: {
   // With this listener, Node sends no `100 Continue` itself. The gateway sends it, but only if it wants the body.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('connect', (_request, socket) => answerConnect(socket as Socket, log));
+  const openOn = (socket: Socket) => [...(open.get(socket) ?? [])];
+  server.on('connect', (_request, socket) => answerConnect(socket as Socket, openOn(socket as Socket), log));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    answerParserError(error, socket as Socket, [...(open.get(socket as Socket) ?? [])], log);
+    answerParserError(error, socket as Socket, openOn(socket as Socket), log);
   });
   server.on('connection', (socket) => {
     if (caps.admits?.(socket) === false) return void socket.destroy();

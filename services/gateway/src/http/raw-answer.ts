@@ -46,22 +46,13 @@ export function answerParserError(
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
   const write = () => writeRaw(socket, code, {}, log, reason);
-  // Until `answer` is sent, no further bytes are read from the connection. After that, the remaining bytes are read and thrown
-  // away: if bytes stayed unread, the client could lose the answer.
-  const after = (answer: ServerResponse, next: () => void) => {
-    socket.pause();
-    answer.once('close', () => {
-      socket.resume();
-      next();
-    });
-  };
   const [previous, last] = [open.at(-2), open.at(-1)];
   if (!last) write();
-  else if (last.req.complete) after(last, write);
+  else if (last.req.complete) after(socket, last, write);
   else if (!last.headersSent) {
     // The body of the last request is wrong or late. So the error is the answer to this request. This answer may take a while:
     // the handler of the request may be waiting for something else, and throws the error only when that wait is over.
-    after(last, () => {
+    after(socket, last, () => {
       last.req.resume();
       socket.destroySoon();
     });
@@ -69,20 +60,40 @@ export function answerParserError(
   } else {
     // The answer to this request has already begun.
     const end = () => (last.writableEnded ? socket.destroySoon() : socket.destroy());
-    if (previous) after(previous, end);
+    if (previous) after(socket, previous, end);
     else end();
   }
 }
 
-/** Refuses CONNECT, because the gateway is no proxy. */
-export function answerConnect(socket: Socket, log: Logger): void {
+/**
+ * Refuses CONNECT, because the gateway is no proxy. `open` holds the answers on this connection that have not ended yet. They
+ * are sent first.
+ */
+export function answerConnect(socket: Socket, open: readonly ServerResponse[], log: Logger): void {
   socket.on('error', () => socket.destroy());
-  writeRaw(
-    socket,
-    'route/method-not-allowed',
-    { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
-    log,
-  );
+  const headers = { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' };
+  const write = () => writeRaw(socket, 'route/method-not-allowed', headers, log);
+  const last = open.at(-1);
+  if (!last) return void write();
+  // Node has removed its own listeners from this connection. Without these two, a long answer would stop at the first full
+  // buffer, and a client that does not read could keep the connection open.
+  socket.on('drain', () => {
+    for (const answer of open) answer.emit('drain');
+  });
+  socket.on('timeout', () => socket.destroy());
+  after(socket, last, write);
+}
+
+/**
+ * Calls `next` when `answer` is sent. Until then, no further bytes are read from the connection. After that, the remaining bytes
+ * are read and thrown away: if bytes stayed unread, the client could lose the answer.
+ */
+function after(socket: Socket, answer: ServerResponse, next: () => void): void {
+  socket.pause();
+  answer.once('close', () => {
+    socket.resume();
+    next();
+  });
 }
 
 function writeRaw(
