@@ -313,13 +313,20 @@ export class NatsBus implements Bus {
   }
 
   async listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
+    if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     const subscription = this.#nc.subscribe(subject, {
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
         else if (!msg.reply) hearSafely(hear, { subject: msg.subject, body: msg.data }, this.#log);
       },
     });
-    await this.#nc.flush();
+    try {
+      await this.#nc.flush();
+    } catch (error) {
+      // The client would make the subscription again at each reconnect, although nobody can end it any more.
+      subscription.unsubscribe();
+      throw new NoResponders('Not connected to NATS.', { cause: error });
+    }
     return {
       drain: async () => {
         if (!subscription.isClosed()) await subscription.drain();
