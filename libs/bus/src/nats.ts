@@ -164,7 +164,8 @@ export class NatsBus implements Bus {
         if (!subscription.isClosed()) await subscription.drain();
         await inFlight.idle();
         this.#writes.flush();
-        if (!this.#nc.isClosed()) await this.#nc.flush();
+        // If there is no connection, or if it breaks now, the replies are lost, and there is nothing to wait for.
+        if (this.isConnected()) await this.#nc.flush().catch(() => undefined);
       },
     };
   }

@@ -98,6 +98,34 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(hasSubscribed()).toBe(false);
   });
 
+  test('without a connection, a server of requests still drains, and waits for the work under way', async () => {
+    await using line = await layLine(new URL(url));
+    const [serving, asking] = [await connect(`nats://${line.address}`), await connect()];
+    const to = subject();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: open, resolve } = Promise.withResolvers<void>();
+    const ends: string[] = [];
+    const busy = await serving.serve(to, 'group', async () => {
+      begin();
+      await open;
+      ends.push('work');
+      return message;
+    });
+    const idle = await serving.serve(subject(), 'group', async () => message);
+    // This request never gets its answer: it fails at the end of the suite, when its bus is closed.
+    asking.request(to, message, 60_000).catch(() => undefined);
+    await begun;
+    line.cut();
+    await waitFor(() => !serving.isConnected());
+    const drained = busy.drain().then(() => ends.push('drained'));
+    // Both drains need the same time, except for the work under way.
+    await idle.drain();
+    expect(ends).toEqual([]);
+    resolve();
+    await drained;
+    expect(ends).toEqual(['work', 'drained']);
+  });
+
   test('a publication whose answer is lost with the connection fails immediately, and a retry stores the event once', async () => {
     await using line = await layLine(new URL(url));
     const [publishing, reading] = [await connect(`nats://${line.address}`), await connect()];
