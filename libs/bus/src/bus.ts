@@ -187,7 +187,10 @@ export interface Bus {
    * current state.
    */
   broadcast(subject: string, body: Uint8Array): Promise<void>;
-  /** Listens to the notices on a subject. The subject may contain NATS wildcards. */
+  /**
+   * Listens to the notices on a subject. The subject may contain NATS wildcards. Throws `NoResponders` if there is no
+   * connection.
+   */
   listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
   /** Calls back each time a lost connection is restored, because notices may have been missed. */
   onReconnect(callback: () => void): void;

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { traceFields, traceparentHeader } from '@kith/base';
 import {
   type Consumer,
@@ -356,12 +357,7 @@ function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () 
   return { end, letGo: () => signal.removeEventListener('abort', end) };
 }
 
+/** Waits until the time is over or the signal is aborted. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  await wait(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -164,7 +164,8 @@ export class NatsBus implements Bus {
         if (!subscription.isClosed()) await subscription.drain();
         await inFlight.idle();
         this.#writes.flush();
-        if (!this.#nc.isClosed()) await this.#nc.flush();
+        // If there is no connection, or if it breaks now, the replies are lost, and there is nothing to wait for.
+        if (this.isConnected()) await this.#nc.flush().catch(() => undefined);
       },
     };
   }
@@ -313,13 +314,20 @@ export class NatsBus implements Bus {
   }
 
   async listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
+    if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     const subscription = this.#nc.subscribe(subject, {
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
         else if (!msg.reply) hearSafely(hear, { subject: msg.subject, body: msg.data }, this.#log);
       },
     });
-    await this.#nc.flush();
+    try {
+      await this.#nc.flush();
+    } catch (error) {
+      // The client would make the subscription again at each reconnect, although nobody can end it any more.
+      subscription.unsubscribe();
+      throw new NoResponders('Not connected to NATS.', { cause: error });
+    }
     return {
       drain: async () => {
         if (!subscription.isClosed()) await subscription.drain();

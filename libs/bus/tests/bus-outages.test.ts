@@ -74,6 +74,58 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(asked).toBeGreaterThan(1);
   });
 
+  test('without a connection, a bus does not listen, and the next connection does not have the subscription', async () => {
+    const sent: string[] = [];
+    await using line = await layLine(new URL(url), () => (from, chunk) => {
+      if (from === 'client') sent.push(chunk.toString());
+    });
+    const bus = await connect(`nats://${line.address}`);
+    const to = subject();
+    const hasSubscribed = () => sent.join('').includes(`SUB ${to} `);
+    // The server gets the subscription, but no data comes back. So the bus still waits when the connection breaks.
+    line.mute();
+    const refused = expect(bus.listen(to, () => undefined)).rejects.toThrow(NoResponders);
+    await waitFor(hasSubscribed);
+    line.cut();
+    await refused;
+    await waitFor(() => !bus.isConnected());
+    await expect(bus.listen(to, () => undefined)).rejects.toThrow(NoResponders);
+    sent.length = 0;
+    line.mend();
+    await waitFor(() => bus.isConnected());
+    // The client renews its subscriptions before it sends anything else.
+    await bus.broadcast(subject(), message.body);
+    expect(hasSubscribed()).toBe(false);
+  });
+
+  test('without a connection, a server of requests still drains, and waits for the work under way', async () => {
+    await using line = await layLine(new URL(url));
+    const [serving, asking] = [await connect(`nats://${line.address}`), await connect()];
+    const to = subject();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: open, resolve } = Promise.withResolvers<void>();
+    const ends: string[] = [];
+    const busy = await serving.serve(to, 'group', async () => {
+      begin();
+      await open;
+      ends.push('work');
+      return message;
+    });
+    const idle = await serving.serve(subject(), 'group', async () => message);
+    // This request never gets its answer: it fails at the end of the suite, when its bus is closed.
+    asking.request(to, message, 60_000).catch(() => undefined);
+    await begun;
+    line.cut();
+    await waitFor(() => !serving.isConnected());
+    const drained = busy.drain().then(() => ends.push('drained'));
+    // Both drains need the same time, except for the work under way.
+    await idle.drain();
+    expect(ends).toEqual([]);
+    resolve();
+    await drained;
+    expect(ends).toEqual(['work', 'drained']);
+  });
+
   test('a publication whose answer is lost with the connection fails immediately, and a retry stores the event once', async () => {
     await using line = await layLine(new URL(url));
     const [publishing, reading] = [await connect(`nats://${line.address}`), await connect()];

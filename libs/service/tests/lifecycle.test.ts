@@ -5,6 +5,7 @@ import { get } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { createLogger, Secrets } from '@kith/base';
+import type { Intake } from '@kith/bus';
 import { blockUser, getFile, getJwks, updateProject } from '@kith/contracts';
 import {
   canonicalPath,
@@ -35,6 +36,34 @@ test('a service that stops ends its background work first, and then its store', 
   await Promise.all([service.stop(), service.stop()]);
   expect(order).toEqual(['relay', 'sweep', 'store']);
   expect(await service.notReady()).toContain('stopping');
+});
+
+test('if an intake cannot be drained, a service that stops still waits for its other work, ends its parts, and logs the error', async () => {
+  await using runtime = await createRuntime('embedded');
+  const lines: { msg: string; err?: { message: string } }[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const order: string[] = [];
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const intakes = [
+    { drain: () => Promise.reject(new Error('no connection')) },
+    { drain: () => gate.then(() => void order.push('work')) },
+  ];
+  runtime.bus.serve = async () => intakes.shift() as Intake;
+  const service = await startService(
+    { ...runtime, log: createLogger({ name: 'test', level: 'error', destination }) },
+    { name: 'test', operations: { one: handler(getJwks, never), two: handler(getJwks, never) } },
+    {
+      app: undefined,
+      background: [{ stop: async () => void order.push('relay') }],
+      close: async () => void order.push('store'),
+    },
+  );
+  const stopped = service.stop();
+  await waitFor(() => lines.length > 0, { what: 'the error' });
+  open();
+  await stopped;
+  expect(order).toEqual(['work', 'relay', 'store']);
+  expect(lines).toMatchObject([{ err: { message: 'no connection' } }]);
 });
 
 test('all sweeps are stopped at the same time, so a hanging sweep does not delay the others, and the relay is stopped last', async () => {

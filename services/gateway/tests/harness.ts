@@ -47,6 +47,7 @@ export interface TestOptions {
   exportTimes?: NonNullable<GatewayOptions['exportTimes']>;
   upstreamTimes?: NonNullable<GatewayOptions['upstreamTimes']>;
   log?: ServiceRuntime['log'];
+  bus?: Bus;
   now?: NonNullable<GatewayOptions['now']>;
 }
 
@@ -62,7 +63,12 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
   }
   const start = async (changes: TestOptions) => {
     const gateway = await startGateway({
-      runtime: { ...runtime, nodeEnv: changes.nodeEnv ?? runtime.nodeEnv, log: changes.log ?? runtime.log },
+      runtime: {
+        ...runtime,
+        bus: changes.bus ?? runtime.bus,
+        nodeEnv: changes.nodeEnv ?? runtime.nodeEnv,
+        log: changes.log ?? runtime.log,
+      },
       config: readConfig(gatewayConfig, { PORT: '0', ...changes.env }),
       limiterStore: changes.limiterStore ?? shared,
       timeouts: { linger: 200, ...changes.timeouts },

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { hashApiKey, makeApiKey } from '@kith/base';
+import { NatsBus } from '@kith/bus/nats';
 import {
   actingUser,
   apiKeyNotice,
@@ -13,7 +14,7 @@ import {
   noticeSubject,
 } from '@kith/contracts';
 import { errorReply, successReply } from '@kith/service';
-import { availableEngines, type EventSource, waitFor } from '@kith/testing';
+import { availableEngines, type EventSource, layLine, startEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
 import { expectError, projectId, send, serveEcho } from './harness.ts';
@@ -345,6 +346,26 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     await waitFor(() => source.events.length === 4);
     expect(idsOf(source)).toEqual([1, 2, 3, 4].map((id) => `notification ${id}`));
     expect(source.isEnded).toBe(false);
+  });
+
+  it.runIf(engine === 'containers')('cannot begin while NATS is away', async () => {
+    await using world = await FeedWorld.start(engine);
+    await using engines = await startEngines();
+    await using line = await layLine(new URL(engines.natsUrl));
+    await using closing = new AsyncDisposableStack();
+    const { bus: shared, log } = world.test.runtime;
+    const at = { url: `nats://${line.address}`, name: 'gateway', prefix: shared.prefix };
+    const bus = closing.adopt(await NatsBus.connect({ ...at, log }), (one) => one.close());
+    const gateway = closing.use(await world.test.another({ bus }));
+    const userId = randomUUID();
+    using source = await world.stream(userId, { gateway });
+    await waitFor(() => source.lastId !== undefined);
+    line.cut();
+    await waitFor(() => !bus.isConnected(), { what: 'the break' });
+    const refused = await world.stream(userId, { gateway });
+    await waitFor(() => refused.isEnded);
+    expectError(refused, 'gateway/unavailable');
+    expect(refused.headers['retry-after']).toBe('1');
   });
 
   it('a stream of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
-import { markAllNotificationsAsRead, markNotificationAsRead, type PublicUser } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import {
+  createNotifications,
+  feedSubject,
+  markAllNotificationsAsRead,
+  markNotificationAsRead,
+  type PublicUser,
+} from '@kith/contracts';
+import { startService } from '@kith/service';
+import { apart } from '@kith/store';
+import { availableEngines, callOperation, createRuntime, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AppContext } from '../src/app.ts';
 import { createHandler } from '../src/operations/create.ts';
 import { World } from './support/world.ts';
 
@@ -68,5 +77,42 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     await expect(notify(second)).rejects.toMatchObject({ code: 'gateway/timeout' });
     expect(await Promise.all([first, second].map((id) => world.count(id)))).toEqual([1, 0]);
     store.change = change;
+  });
+
+  it('a request with a key that has changed some of its feeds does not answer that nothing was done', async () => {
+    const { projectId, store } = world;
+    await using runtime = await createRuntime(engine);
+    const { bus } = runtime;
+    const people = [await world.user('One'), await world.user('Two')];
+    const userIds = people.map(({ id }) => id).sort();
+    const [first = '', second = ''] = userIds;
+    const app = {
+      ...{ store, bus, relay: { kick() {} }, turns: new Turns(), epoch: 0 },
+      ...{ keepMs: 60_000, now: Date.now },
+    };
+    await using _service = await startService<AppContext>(
+      runtime,
+      { name: 'notifications', operations: { createHandler } },
+      { app, replies: store.replies },
+    );
+    const woken = new Set<string>();
+    for (const userId of userIds)
+      await bus.listen(feedSubject(bus.prefix, { projectId, userId }), () => void woken.add(userId));
+    const change = store.change.bind(store);
+    // The store makes the change of the first feed last, and another change of this feed always comes first.
+    store.change = async (feed, made) => {
+      if (feed.owner.userId === first) await apart(() => change(feed, { feed }));
+      return change(feed, made);
+    };
+    const key = { serverKey: { keyId: randomUUID() }, idempotencyKey: randomUUID() };
+    const body = { userIds, type: 'order-shipped' };
+    const given = { projectId, body, ...key, deadline: Date.now() + 2_000 };
+    const answer = await callOperation(bus, createNotifications, given);
+    store.change = change;
+    // SQLite makes all changes of a request or none. MongoDB keeps the change of the second feed.
+    const isPartly = engine === 'containers';
+    expect(answer.body.code).toBe(isPartly ? 'gateway/timeout' : 'gateway/unavailable');
+    expect(await Promise.all(userIds.map((id) => world.count(id)))).toEqual([0, isPartly ? 1 : 0]);
+    await waitFor(() => woken.has(second) === isPartly, { what: 'the wake of the changed feed' });
   });
 });

@@ -121,12 +121,16 @@ export async function startService<App>(
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     unwatch?.();
-    const drained = Promise.all([
+    // If one of these fails, the others still end in order, and so do the parts below.
+    const ends = [
       store?.stop(),
       missed?.stop(),
       ...intakes.map((intake) => intake.drain()),
       http?.stop(drainMs),
-    ]).then(() => true);
+    ].map((one) =>
+      one?.catch((error: unknown) => log.error({ err: error }, 'an error occurred while stopping')),
+    );
+    const drained = Promise.all(ends).then(() => true);
     if (!(await within(drained, http ? drainMs + 2_000 : drainMs)))
       log.warn('stopped with work still in flight');
     const sweeps = parts.background?.slice(0, -1) ?? [];

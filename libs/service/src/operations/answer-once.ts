@@ -1,4 +1,4 @@
-import { ApiError, Turns, untilMade } from '@kith/base';
+import { ApiError, failedAfterChange, Turns, untilMade } from '@kith/base';
 import type { Message } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
 import { type DocumentChange, HeldChanges, keepReplyMs, type Refusal, type Replies } from '@kith/store';
@@ -32,8 +32,8 @@ const turns = new Turns();
  * Answers a request with an idempotency key. If an answer was kept, returns that answer, revised if the handler asks for it.
  * Otherwise calls `answer`, makes its changes, and stores the answer in the same write as the change that it reports
  * (docs/adr/0046). If the store refuses a change, `answer` runs again. Throws `request/in-progress`,
- * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. After any of these errors, no answer of this
- * request is stored.
+ * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. If the request was only partly done, throws
+ * `gateway/timeout` instead of `gateway/unavailable`. After any of these errors, no answer of this request is stored.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },
@@ -52,6 +52,14 @@ export async function answerOnce(
   let refused: { at: number; refusal: Refusal } | undefined;
   let contested = '';
   let isKept = false;
+  let isPartly = false;
+  // If a step that follows from a change fails, a sweep does this step later.
+  const follow = (held: HeldChanges) =>
+    held
+      .follow()
+      .catch((error) =>
+        log().warn({ err: error }, 'a follow-up step of a change has failed; a sweep does it later'),
+      );
   const attempt = async () => {
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
@@ -70,20 +78,21 @@ export async function answerOnce(
       refused = kept;
       const { in: collection, target } = held.changes[kept.at] as DocumentChange<unknown>;
       contested = `${collection.name} ${typeof target === 'string' ? target : target.id}`;
+      if (kept.isPartly) {
+        isPartly = true;
+        await follow(held);
+      }
       return undefined;
     }
     isKept = true;
-    // The change is made. If a step that follows from the change fails now, a sweep does this step later.
-    await held
-      .follow()
-      .catch((error) =>
-        log().warn({ err: error }, 'a follow-up step of a change has failed; a sweep does it later'),
-      );
+    await follow(held);
     return { result: reply };
   };
   const inTurn = <T>(work: () => Promise<T>, until: number) => turns.run([contested], work, { until });
   try {
     return await untilMade(attempt, { deadline, inTurn });
+  } catch (error) {
+    throw isPartly ? failedAfterChange(error) : error;
   } finally {
     if (!isKept) {
       // If the key cannot be released, the claim on it expires by itself.

@@ -113,8 +113,8 @@ export type Kept =
   | 'made'
   /** Another request has taken the claim over. Nothing is stored. */
   | 'lost'
-  /** The change at this position was refused. Nothing is stored. */
-  | { at: number; refusal: Refusal };
+  /** The change at this position was refused. Nothing is stored, unless `isPartly`: then changes that were made before stay. */
+  | { at: number; refusal: Refusal; isPartly?: true };
 
 /**
  * Answers to requests with an idempotency key. Each answer is stored together with the change that it reports, or not at all

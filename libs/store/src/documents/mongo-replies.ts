@@ -91,6 +91,7 @@ export class MongoReplies implements Replies {
       // request is repeated, it finds them. If the process dies here, the targets that are not erased yet have no effect, and
       // expire.
       for (const change of made) if (isAlone(change)) await erase(change);
+      if (kept !== 'lost' && !made.every(isAlone)) kept = { ...kept, isPartly: true };
     }
     return kept;
   }

@@ -3,6 +3,7 @@ import { ApiError, type Logger, type Metrics } from '@kith/base';
 import { type Bus, InFlight } from '@kith/bus';
 import { feedSubject } from '@kith/contracts';
 import type { Caller } from '@kith/service';
+import { busFailure } from '../forward/bus-failure.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { checkRefused } from '../http/refused-body.ts';
 import { Feed } from './feed.ts';
@@ -47,7 +48,7 @@ export class Streams {
   /**
    * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`. Without this header, it begins with
    * the events from now on. Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the
-   * notifications service does not answer.
+   * notifications service does not answer, and `gateway/unavailable` if the bus has no connection.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;
@@ -67,7 +68,9 @@ export class Streams {
     let stream: Stream | undefined;
     const wake = () => stream?.wake();
     // Listens first, and then asks for the feed's end. So no event in between is missed.
-    const intake = await bus.listen(feedSubject(bus.prefix, feedOf), wake);
+    const intake = await bus.listen(feedSubject(bus.prefix, feedOf), wake).catch((error: unknown) => {
+      throw busFailure(error);
+    });
     const end = await feed.open().catch(async (error: unknown) => {
       await intake.drain();
       throw error;
