@@ -392,21 +392,28 @@ describe('kith', () => {
       },
     );
     const body = new TextEncoder().encode(JSON.stringify({ id: 'one' }));
-    await bus.publish({ subject: 'kith.event.p.user.created', id: 'one', body });
-    await waitFor(async () => (await bus.deadLetters('test-all')).length === 1);
+    const subject = 'kith.event.p.user.created';
+    await bus.publish({ subject, id: 'one', body });
+    await bus.publish({ subject, id: 'two', body: new TextEncoder().encode('no JSON') });
+    await waitFor(async () => (await bus.deadLetters('test-all')).length === 2);
     const busy = await runKith(['dead-letters', 'list', 'test-all'], { KITH_DATA: data });
     expect([busy.code, busy.stderr]).toEqual([1, expect.stringContaining('uses the data folder')]);
     await intake.drain();
     await bus.close();
     folder.release();
     const letters = await runKith(['dead-letters', 'list', 'test-all'], { KITH_DATA: data });
-    expect(JSON.parse(letters.stdout)).toEqual({
-      subject: 'kith.event.p.user.created',
-      error: 'Error: not today',
-      event: { id: 'one' },
-    });
+    const error = 'Error: not today';
+    expect(
+      letters.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual([
+      { subject, error, event: { id: 'one' } },
+      { subject, error, event: 'no JSON' },
+    ]);
     const replayed = await runKith(['dead-letters', 'replay', 'test-all'], { KITH_DATA: data });
-    expect(replayed.stdout).toBe('1 published again\n');
+    expect(replayed.stdout).toBe('2 published again\n');
     const misspelt = await runKith(['dead-letters', 'list', 'connection-profiles'], { KITH_DATA: data });
     const said = 'kith: There is no consumer connection-profiles. Did you mean connections-profiles?\n';
     expect([misspelt.code, misspelt.stderr]).toEqual([1, said]);

@@ -71,6 +71,18 @@ describe('a call that gets no answer in time', () => {
   });
 });
 
+describe('an answer that is not JSON', () => {
+  it.each([200, 502])('with status %i, the call fails with the status', async (status) => {
+    const server = createServer((_request, response) => {
+      response.writeHead(status).end('<html>of a proxy</html>');
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const call = caller(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await expect(call('GET', '/')).rejects.toThrow(`GET / answered ${status} no-json`);
+  });
+});
+
 describe('answering', () => {
   it('answering waits for a gateway that does not listen yet', async () => {
     const port = await freePort();

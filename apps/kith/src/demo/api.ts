@@ -15,7 +15,7 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-/** An answer outside 2xx. */
+/** An answer outside 2xx, or one that is not JSON. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
@@ -41,7 +41,7 @@ export interface CallerOptions {
 }
 
 /**
- * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx. If the answer is 503, or
+ * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx, and for one that is not JSON. If the answer is 503, or
  * 429 by a rate limit, the platform has done nothing. The call is then repeated (`CallerOptions`).
  */
 export function caller(url: string, options: CallerOptions = {}): Call {
@@ -56,8 +56,8 @@ export function exchanger(url: string, { patienceMs = 0, isKeyed = false }: Call
     const key = isKeyed ? randomUUID() : undefined;
     for (;;) {
       const response = await send(`${url}${path}`, method, { ...options, key });
-      const content = response.status === 204 ? undefined : await response.json();
-      if (response.ok) return { body: content as T, headers: response.headers };
+      const content = response.status === 204 ? undefined : jsonOf(await response.text());
+      if (response.ok && content !== noJson) return { body: content as T, headers: response.headers };
       const { code } = (content ?? {}) as { code?: string };
       const isRunning = code === ('request/in-progress' satisfies ErrorCode);
       const isLate = isKeyed && (response.status === 504 || isRunning);
@@ -68,6 +68,17 @@ export function exchanger(url: string, { patienceMs = 0, isKeyed = false }: Call
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   };
+}
+
+const noJson = { code: 'no-json' };
+
+/** The JSON of an answer. A proxy may answer with something else: the code is then `no-json`. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return noJson;
+  }
 }
 
 const shortWaitMs = 250;

@@ -14,8 +14,17 @@ export const listDeadLettersCommand: Command = {
     if (letters.length === 0) await requireConsumer(name);
     const value = letters.map(({ subject, error, body }) => ({
       ...{ subject, error },
-      event: JSON.parse(new TextDecoder().decode(body)),
+      event: eventOf(new TextDecoder().decode(body)),
     }));
     return { value, text: value.map((one) => `${JSON.stringify(one)}\n`).join('') };
   },
 };
+
+/** The event, or the text itself. Another program can have published something that is not JSON. */
+function eventOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

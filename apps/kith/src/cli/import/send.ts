@@ -11,7 +11,7 @@ import {
   maxFileBytes,
   statusOf,
 } from '@kith/contracts';
-import { CallError } from '../../demo/api.ts';
+import { CallError, jsonOf } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
 /** How long to wait for a platform that is unreachable or overloaded, in ms. */
@@ -204,14 +204,5 @@ async function post(
     return { status, isOk, content: jsonOf(await response.text()) };
   } catch (error) {
     return error as Error;
-  }
-}
-
-/** A proxy may answer with something other than JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { code: 'no-json' };
   }
 }
