@@ -123,8 +123,10 @@ export const factors = surfaceSuite('factors', (world) => {
       });
     }
     await world.refused(confirmFactor, confirm, 'auth/invalid-body', { field: 'code' });
-    const wrong = { ...confirm, body: { code: '12345' } };
-    await world.refused(confirmFactor, wrong, 'auth/invalid-second-factor', { field: 'code' });
+    for (const wrong of ['12345', '１２３４５６']) {
+      const given = { ...confirm, body: { code: wrong } };
+      await world.refused(confirmFactor, given, 'auth/invalid-second-factor', { field: 'code' });
+    }
     for (const id of [noFactor, 'nonsense']) {
       const given = { ...as(ada), ...of(id), body: { code: '123456' } };
       await world.refused(confirmFactor, given, 'auth/factor-not-found');

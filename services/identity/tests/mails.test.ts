@@ -150,6 +150,17 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(await attempts()).toEqual({ sent: sent + 1, failed: failed + 2, refused });
   });
 
+  test('a mail that is sent late is kept until its token expires', async () => {
+    const { email, ...user } = await person();
+    server.refusals = [451];
+    const asked = { projectId, caller: callerOf(user), body: { mode: 'link' } };
+    expect((await call(identity.bus, sendVerificationEmail, asked)).status).toBe(200);
+    await nthMail(email);
+    const store = await openStore(identity.store);
+    const [mailing] = await store.mailings.of({ projectId, id: user.id }).finally(() => store.close());
+    expect(mailing?.until).toBe(mailing?.token?.until);
+  });
+
   test('a mail with a token gets a new Message-ID when it is sent again, so that no mail server drops the mail with the valid token', async () => {
     const { email } = await person();
     server.keptButFailed = 1;

@@ -3,6 +3,7 @@ import {
   changePassword,
   createProject,
   deleteUser,
+  endUserSessions,
   getJwks,
   getProject,
   getUser,
@@ -18,8 +19,9 @@ import {
 } from '@kith/contracts';
 import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
 import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jose';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { startIdentity } from '../src/index.ts';
+import { Accounts } from '../src/store/accounts.ts';
 import { call } from './support/call.ts';
 import { collectEvents } from './support/events.ts';
 import type { TestIdentity } from './support/identity.ts';
@@ -72,6 +74,18 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
       change(second, { password, newPassword: 'second second second' }),
     ]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+  });
+
+  test('a change of a password is refused if an operator ends the sessions during the request', async () => {
+    const first = await signUpUser(identity.bus, projectId);
+    const params = { projectId, userId: first.user.id };
+    const { update } = Accounts.prototype;
+    vi.spyOn(Accounts.prototype, 'update').mockImplementationOnce(async function (this: Accounts, ...given) {
+      expect((await call(identity.bus, endUserSessions, { params })).status).toBeLessThan(300);
+      return update.apply(this, given);
+    });
+    expect((await change(first, { password, newPassword })).body.code).toBe('auth/unauthorized');
+    expect((await enter(first.user)).status).toBe(200);
   });
 
   test('sign-ins with the old password while it is being changed leave no session open', async () => {

@@ -43,3 +43,14 @@ it.each([
   expect(await verifyPasskey(passkey.get({ challenge, rpId }, { client }), factor, expected)).toBeNull();
   expect(await verifyPasskey(passkey.get({ challenge, rpId }), factor, expected)).toBeGreaterThan(0);
 });
+
+it('a new passkey is refused if the user was not present', async () => {
+  const passkey = new SoftwarePasskey(`https://${rpId}`);
+  const { challenge, hash: challengeHash } = makeChallenge();
+  const made = passkey.create({ challenge, rp: { id: rpId, name: 'App' } });
+  const data = Buffer.from(made.response.authenticatorData, 'base64url');
+  data.writeUInt8(data.readUInt8(32) & ~1, 32);
+  const response = { ...made.response, authenticatorData: data.toString('base64url') };
+  const expected = { challengeHash, rpId, webOrigins };
+  expect(await verifyNewPasskey({ ...made, response }, expected)).toBeNull();
+});

@@ -85,7 +85,9 @@ export async function verifyNewPasskey(
     const name = algorithm[0] as keyof typeof algorithms;
     // A passkey whose key cannot be read is refused already here. If it were stored, it would be refused at every use.
     await server.parseCryptoKey(name, given.response.publicKey);
-    if (!userVerified) return null;
+    // The library checks the user's presence only when a passkey is used.
+    const { flags } = parsers.parseAuthenticator(given.response.authenticatorData);
+    if (!userVerified || !flags.userPresent) return null;
     const { publicKey, transports } = given.response;
     const { rpId } = expected;
     const { counter } = authenticator;

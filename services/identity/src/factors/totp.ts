@@ -30,6 +30,8 @@ export function totpStep(
   code: string,
   at: Date,
 ): number | null {
+  // The library throws if the code has six characters that are not all ASCII.
+  if (!/^\d{6}$/.test(code)) return null;
   const secret = Secret.fromBase32(app.secrets.open(sealedFor.totp, sealed, userId).toString());
   const timestamp = at.getTime();
   const delta = new TOTP({ ...common, secret }).validate({ token: code, timestamp, window });

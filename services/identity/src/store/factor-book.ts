@@ -70,9 +70,15 @@ export type StoredFactor = TotpFactor | PasskeyFactor;
 export type Enrolment = z.output<typeof enrolment>;
 
 /**
- * The maximum number of unfinished enrolments of a user, and of unused challenges. If there are more, the oldest are dropped.
+ * The maximum number of unfinished enrolments of a user, and of unused challenges of a session. If there are more, the
+ * oldest are dropped.
  */
 const mostWaiting = 5;
+/**
+ * The maximum number of unused challenges for sign-ins. It is higher, because somebody who only knows the password can ask for
+ * such challenges, and must not be able to push out the user's own challenge.
+ */
+const mostSignIns = 100;
 /** How many sessions of a user may have a proof. */
 const mostProofs = 20;
 
@@ -97,9 +103,16 @@ export function tidied(book: FactorBook, at: Date): FactorBook {
   return {
     ...book,
     enrolments,
-    challenges: book.challenges.filter(isRunning).slice(-mostWaiting),
+    challenges: newestChallenges(book.challenges.filter(isRunning)),
     proofs: book.proofs.filter(({ until }) => until > now).slice(-mostProofs),
   };
+}
+
+function newestChallenges(challenges: FactorBook['challenges']): FactorBook['challenges'] {
+  const bySession = Map.groupBy(challenges, ({ sessionId }) => sessionId);
+  return [...bySession].flatMap(([sessionId, some]) =>
+    some.slice(sessionId === null ? -mostSignIns : -mostWaiting),
+  );
 }
 
 /** Returns the book after `anew` has sealed every TOTP secret again. */

@@ -86,7 +86,9 @@ export class Mailings {
       if (!row?.waiting || !isSame(row.waiting, waiting)) return null;
       user = read;
       const next = { ...row.waiting, dueAt: dueAt.getTime(), tries: row.waiting.tries + 1 };
-      return { rows: [{ in: mailings, id, put: { ...row, token, waiting: next } }] };
+      // The token's time begins now, and not when the mail was requested.
+      const until = Math.max(row.until, token?.until ?? 0);
+      return { rows: [{ in: mailings, id, put: { ...row, token, waiting: next, until } }] };
     });
     return made === 'stored' ? user : null;
   }

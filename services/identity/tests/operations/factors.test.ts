@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Secrets } from '@kith/base';
 import {
+  challengePasskey,
+  challengeSignIn,
   confirmFactor,
   deleteUser,
   enrolFactor,
@@ -21,6 +23,7 @@ import { callerOfSession, makeProject, password, signUpUser } from '../support/p
 import { dumpStore } from '../support/raw-store.ts';
 
 const stepMs = 30_000;
+type Shown = Parameters<SoftwarePasskey['get']>[0];
 /** The secret of `testSecrets`. */
 const testSecret = 'the secret that services of suites seal under';
 
@@ -111,6 +114,35 @@ describe.each(handlerEngines())('second factors on %s', (engine) => {
     for (let count = 0; count < 6; count++) some.push(await begin(ada));
     expect(await confirm(some[0]!)).toBe('auth/factor-not-found');
     expect(await confirm(some[1]!)).toBe(200);
+  });
+
+  test('challenges for other sign-ins and in other sessions do not replace a passkey’s challenge', async () => {
+    const ada = await signUpUser(identity.bus, projectId);
+    const { email } = ada.user;
+    const rpId = 'localhost';
+    const { id: factorId, options } = await begin(ada, { type: 'passkey', rpId });
+    const passkey = new SoftwarePasskey('http://localhost:5173');
+    const of = { projectId, caller: callerOfSession(ada) };
+    const confirm = { ...of, params: { factorId }, body: { passkey: passkey.create(options) } };
+    expect((await call(identity.bus, confirmFactor, confirm)).status).toBe(200);
+    const forSignIn = async () =>
+      (await call(identity.bus, challengeSignIn, { projectId, body: { email, password, rpId } })).body;
+    const forSession = async (caller: typeof of.caller) =>
+      (await call(identity.bus, challengePasskey, { projectId, caller, body: { rpId } })).body;
+    const enter = (request: Shown) =>
+      call(identity.bus, signIn, { projectId, body: { email, password, passkey: passkey.get(request) } });
+    const prove = async (request: Shown) =>
+      (await call(identity.bus, stepUp, { ...of, body: { passkey: passkey.get(request) } })).status;
+
+    const inSession = [];
+    for (let count = 0; count < 6; count++) inSession.push(await forSession(of.caller));
+    const request = await forSignIn();
+    for (let count = 0; count < 20; count++) await forSignIn();
+    const second = await enter(request);
+    expect(second.status).toBe(200);
+    for (let count = 0; count < 5; count++) await forSession(callerOfSession(second.body));
+    expect(await prove(inSession[0])).toBe(401);
+    expect(await prove(inSession[1])).toBe(200);
   });
 
   test('no factor is confirmed for a deleted account', async () => {
