@@ -29,6 +29,7 @@ import {
   startInFolder,
   type World,
 } from './support/moved-installation.ts';
+import { oneTimeSecret } from './support/one-time-secret.ts';
 import { addUnreadDeletion } from './support/unread-event.ts';
 
 interface Moved {
@@ -228,7 +229,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
   it('leaves a folder on which no embedded platform starts, not even a platform of an earlier version', async () => {
     const data = join(folder, 'left');
     await (await startInFolder(data)).stop();
-    const moved = await runKith(['move', '--from', data], envOf(partOf('l')));
+    const secret = await oneTimeSecret(join(folder, 'print-secret'));
+    const moved = await runKith(['move', '--from', data], { ...envOf(partOf('l')), ...secret });
     expect([moved.code, moved.stderr]).toEqual(done);
     const refused = `The data in ${data} was moved to the distributed form`;
     await expect(startInFolder(data)).rejects.toThrow(refused);

@@ -25,6 +25,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith, startKith } from './support/command.ts';
 import { makeEndless } from './support/endless-file.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
+import { oneTimeSecret } from './support/one-time-secret.ts';
 import { addUnreadDeletion } from './support/unread-event.ts';
 
 const hasDatabases = availableEngines().includes('containers');
@@ -195,7 +196,8 @@ describe('kith restore', () => {
       ['prefix-unlisted', [], [leaver.id]],
     ] as const) {
       const restored = await runKith(['restore', backup, ...listed], {
-        ...{ KITH_DATA: pathOf(name), KITH_SECRET: movedSecret, KITH_PREFIX: 'another' },
+        ...{ KITH_DATA: pathOf(name), KITH_PREFIX: 'another' },
+        ...(await oneTimeSecret(pathOf(`print-secret-${name}`))),
       });
       expect(restored.code).toBe(0);
       await using platform = await startInFolder(pathOf(name), 'another');
@@ -203,6 +205,39 @@ describe('kith restore', () => {
         what: `the files of ${platform.url}`,
       });
     }
+  });
+
+  it.runIf(hasDatabases)(
+    'events of a backup of the distributed form are applied if a platform has run on the backup and has left them',
+    async () => {
+      const backup = await copyOfBackup('started');
+      const file = join(backup, 'backup.json');
+      const manifest = JSON.parse(await readFile(file, 'utf8'));
+      await writeFile(file, JSON.stringify({ ...manifest, form: 'distributed' }));
+      await addUnreadDeletion(backup, other);
+      const restored = await runKith(['restore', backup], envOf('started'));
+      expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('pending work')]);
+      expect(await collectionOf('started', 'notifications', 'endedUsers').countDocuments()).toBe(1);
+    },
+  );
+
+  it('waits for no consumer that --without names', async () => {
+    const backup = await copyOfBackup('retired');
+    {
+      using log = new DatabaseSync(join(backup, 'events.sqlite'));
+      log.prepare('INSERT INTO consumers (durable, position) VALUES (?, 0)').run('statistics-retired');
+    }
+    const restore = (...words: string[]) =>
+      runKith(['restore', backup, '--erased', list(), ...words], {
+        ...{ KITH_DATA: pathOf('without'), KITH_SECRET: movedSecret },
+      });
+    const refused = await restore();
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('Use --without statistics-retired to skip it.'),
+    ]);
+    expect((await restore('--without', 'statistics-retired')).code).toBe(0);
+    expect(namesInFolder(pathOf('without'))).toEqual(['Other']);
   });
 
   it.each(['files', 'bytes', 'files/bytes'])(

@@ -94,6 +94,10 @@ describe('a sealed backup', () => {
       });
       expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('a passphrase is needed')]);
     }
+    const unset = await runKith(['backup', pathOf('open'), '--passphrase-file', ''], {
+      KITH_DATA: pathOf('data'),
+    });
+    expect([unset.code, unset.stderr]).toEqual([2, expect.stringContaining('--passphrase-file is empty.')]);
     expect(await readdir(root)).not.toContain('open');
   });
 

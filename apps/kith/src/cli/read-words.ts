@@ -50,8 +50,18 @@ function checkWords({ words: taken = [] }: Command, given: readonly string[]): v
   }
 }
 
-function checkOption(name: string, { choices, isNeeded }: Option, value: Given['options'][string]): void {
+/** The values that name a place. */
+const places: readonly (string | undefined)[] = ['FILE', 'FOLDER', 'URL'];
+
+function checkOption(
+  name: string,
+  { value: kind, choices, isNeeded }: Option,
+  value: Given['options'][string],
+): void {
   if (isNeeded && !value) throw new UsageError(`--${name} is needed.`);
+  // In a script, a variable that was forgotten gives an empty text. If it counted as absent, a backup would not be sealed, or a
+  // command would go to another platform.
+  if (value === '' && places.includes(kind)) throw new UsageError(`--${name} is empty.`);
   if (choices && value !== undefined && !choices.includes(value as string))
     throw new UsageError(`--${name} must be ${choices.join(' or ')}.`);
 }

@@ -24,6 +24,7 @@ import { untilQuiet } from '../move/quiet.ts';
 import { Source } from '../move/source.ts';
 import { dataFiles, readState } from '../move/state.ts';
 import { Target } from '../move/target.ts';
+import { withSecretsRead } from '../secrets-read.ts';
 import { adopt } from './adopt.ts';
 import { bringFiles } from './bring-files.ts';
 import { checkWhole, isDamage } from './check-whole.ts';
@@ -45,6 +46,8 @@ interface Restoring {
   passphrase: string | undefined;
   /** The list of erasures, if one is given. */
   erased: readonly ErasureNote[] | undefined;
+  /** Consumers that no service has any more. The restore does not wait until they have received all events. */
+  without: readonly string[];
   env: NodeJS.ProcessEnv;
   progress: (line: string) => void;
 }
@@ -53,7 +56,8 @@ interface Restoring {
  * Carries out `kith restore`. The command's definition is in another file, so that other commands do not load the code that
  * this file imports.
  */
-export async function runRestore(given: Given, { env, progress }: Surroundings): Promise<Result> {
+export async function runRestore(given: Given, { progress, ...around }: Surroundings): Promise<Result> {
+  const env = withSecretsRead(around.env);
   const from = resolvePath(given.words[0] ?? '', env);
   const passphrase = isSealed(from) ? await passphraseFor(from, given, env) : undefined;
   const manifest =
@@ -66,6 +70,7 @@ export async function runRestore(given: Given, { env, progress }: Surroundings):
   const restoring: Restoring = {
     ...{ from, manifest, passphrase, env, progress },
     erased: list === undefined ? undefined : readErasures(resolvePath(list, env)),
+    without: (given.options.without ?? []) as string[],
   };
   if (list === undefined) {
     progress(
@@ -160,11 +165,8 @@ async function restoreDatabases(
     throw new UsageError('Set KITH_SECRET to the secret of the platform that will use these databases.');
   const path = `${restoring.from}.restoring`;
   await using target = await Target.open({ url, prefix });
-  // The embedded form's log of events is not moved to the databases, and the new streams begin empty. So the consumers first read
-  // this log to its end.
-  const quiet = restoring.manifest.form === 'embedded';
   const erased = await prepareFolder(path, { ...restoring, prefix }, (partial) =>
-    prepare(restoring, partial, { quiet }),
+    prepare(restoring, partial, { readsLog: true }),
   );
   const files = { from: filesIn(path), to: filesAt({ url, prefix }, storageUrl), erased };
   const toBucket = () => bringFiles(files, restoring.progress);
@@ -201,9 +203,16 @@ async function restoreDatabases(
  * Fills a folder with the data of the backup, without the erased users and projects. The folder becomes an installation of its
  * own. Returns the erasures that were applied. Erasures from before the backup are not applied, because an erased user may have
  * been imported again before the backup was made.
+ *
+ * With `readsLog`, the consumers first read the log of events to its end. This is needed if the data goes to databases: the log is
+ * not moved to them, and the new streams begin empty.
  */
-async function prepare(restoring: Restoring, path: string, { quiet = false } = {}): Promise<ErasureNote[]> {
-  const { from, manifest, passphrase, env, progress } = restoring;
+async function prepare(
+  restoring: Restoring,
+  path: string,
+  { readsLog = false } = {},
+): Promise<ErasureNote[]> {
+  const { without, from, manifest, passphrase, env, progress } = restoring;
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
   progress('copied');
@@ -216,13 +225,14 @@ async function prepare(restoring: Restoring, path: string, { quiet = false } = {
   const bus = { prefix: config.KITH_PREFIX, file, log };
   const since = await adopt(path, { hasList: restoring.erased !== undefined });
   const erased = (restoring.erased ?? []).filter(({ at }) => Date.parse(at) >= since);
-  // This call is needed even if nobody has to be erased, because it creates the log of events. A backup of the distributed form
-  // has no such log.
+  // A backup of the distributed form has no log of events, unless a platform has run on the backup.
+  const hasLog = existsSync(file);
+  // This call is needed even if nobody has to be erased, because it creates the log of events.
   await eraseAgain(erased, bus);
-  if (erased.length > 0 || quiet) {
+  if (erased.length > 0 || (readsLog && hasLog)) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);
-    await untilQuiet(folder, { config, log }).finally(() => folder.release());
+    await untilQuiet(folder, { config, log, without }).finally(() => folder.release());
   }
   // Projects are deleted last, so that the restore does not wait for the erasure of their users. A project may have many users,
   // and the installation erases them while it runs.

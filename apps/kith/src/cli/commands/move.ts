@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { moveConfig } from '../move/config.ts';
+import { withoutConsumer } from '../move/without-consumer.ts';
 
 /** Moves an embedded installation's data to the databases of the distributed form (docs/move.md). */
 export const moveCommand: Command = {
@@ -11,10 +12,7 @@ starts on this folder. See docs/move.md.`,
   reads: moveConfig,
   options: {
     from: { value: 'FOLDER', text: 'the data folder (default: KITH_DATA)' },
-    without: {
-      ...{ value: 'CONSUMER', multiple: true },
-      text: 'skip events that wait for this consumer, if no service of this version has such a consumer',
-    },
+    without: withoutConsumer,
   },
   isLong: true,
   // The command's code is imported only when the command runs, because that code loads services and databases.

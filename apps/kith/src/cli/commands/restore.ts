@@ -1,5 +1,6 @@
 import { restoreConfig } from '../backup/config.ts';
 import type { Command } from '../command.ts';
+import { withoutConsumer } from '../move/without-consumer.ts';
 
 /** Restores a backup (docs/backup.md). */
 export const restoreCommand: Command = {
@@ -19,6 +20,7 @@ docs/backup.md.`,
       value: 'FILE',
       text: 'list of erasures (ERASURES_FILE; embedded: erasures.jsonl in the data folder); all users and projects in it are erased again',
     },
+    without: withoutConsumer,
   },
   words: [{ value: 'FOLDER', what: 'folder' }],
   isLong: true,

@@ -8,6 +8,7 @@ import { type Given, type Result, type Surroundings, textOf } from '../command.t
 import { copyFiles } from '../copy-files.ts';
 import { tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
+import { withSecretsRead } from '../secrets-read.ts';
 import { moveConfig } from './config.ts';
 import { moveData } from './move.ts';
 import { untilQuiet } from './quiet.ts';
@@ -20,7 +21,8 @@ import { Target } from './target.ts';
  * Carries out `kith move`. The command's definition is in another file, so that other commands do not load the code that this
  * file imports.
  */
-export async function runMove(given: Given, { env, progress }: Surroundings): Promise<Result> {
+export async function runMove(given: Given, { progress, ...around }: Surroundings): Promise<Result> {
+  const env = withSecretsRead(around.env);
   const { MONGODB_URL: url, KITH_PREFIX: prefix, KITH_DATA: kept, STORAGE_URL } = readConfig(moveConfig, env);
   const path = resolvePath(textOf(given, 'from') ?? kept, env);
   const without = (given.options.without ?? []) as string[];

@@ -11,6 +11,7 @@ import { operatorToken } from '../../forms/operator-token.ts';
 import { refuseTakenPort } from '../../forms/port-taken.ts';
 import type { Announcement } from '../../forms/running.ts';
 import type { Result, Surroundings } from '../command.ts';
+import { withSecretsRead } from '../secrets-read.ts';
 import { reachEngines, refuseSomeUrls } from './engines.ts';
 import { introduce } from './introduce.ts';
 
@@ -43,10 +44,8 @@ export async function startOnEngines(
         HOST: config.HOST,
         // Mails are written to the data folder, as in the embedded form. So developers find them in the same place.
         MAIL_FOLDER: config.MAIL_FOLDER ?? folder.file('mail'),
-        KITH_SECRET: secret,
-        KITH_SECRET_PREVIOUS: previous.join(),
+        ...withSecretsRead({ KITH_SECRET: secret, KITH_SECRET_PREVIOUS: previous.join() }),
         ...unset,
-        ...readAlready,
       },
       // Each process gets only its own secrets.
       envOf: (name) => ({
@@ -88,16 +87,6 @@ export async function startOnEngines(
     throw error;
   }
 }
-
-/**
- * Unsets the variables that name a file or a command with a secret, because this process has already read the secrets. If
- * KITH_SECRET_PREVIOUS_COMMAND stayed set and KITH_SECRET_PREVIOUS were empty, each process would run the command again.
- */
-const readAlready = Object.fromEntries(
-  ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'].flatMap((name) =>
-    ['_FILE', '_COMMAND'].map((place) => [`${name}${place}`, undefined]),
-  ),
-);
 
 /** Unsets the variables that hold addresses of engines. Each process gets only its own addresses. */
 const unset = { MONGODB_URL: undefined, NATS_URL: undefined, REDIS_URL: undefined };
