@@ -86,7 +86,10 @@ describe.each(handlerEngines())('tenants (%s)', (engine) => {
     return answers.map(({ status, text }, index) => [
       reads[index]?.name,
       status,
-      text.replaceAll(/"(lastActive|lastUsedAt|exportedAt)":"[^"]*"/g, ''),
+      text
+        .replaceAll(/"(lastActive|lastUsedAt|exportedAt)":"[^"]*"/g, '')
+        // Each export is recorded itself.
+        .replaceAll(/\{[^{}]*"action":"identity\.export-user"[^{}]*\},?/g, ''),
     ]);
   };
 

@@ -6,7 +6,7 @@ import { Relay } from '@kith/service';
 import { openSqlite } from '@kith/store/sqlite';
 import { SqliteOutbox, sqliteOutboxTables } from '@kith/store/testing';
 import { waitFor } from '@kith/testing';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 const never = 3_600_000;
@@ -128,6 +128,19 @@ test('if a process dies before it has taken any mark back, the next process take
   }
   start();
   await allAreThere();
+});
+
+test('marks that lie far apart are taken back in a few steps', async () => {
+  store(2);
+  for (const [at, { key, event }] of (await outbox.unpublished(2)).entries()) {
+    const position = 500_000_000 * (at + 1);
+    await outbox.markPublished([key], { first: position, last: position, id: event.id });
+  }
+  await outbox.noteFact('log', { created: 'another log', highest: 0 });
+  const unpublish = vi.spyOn(outbox, 'unpublish');
+  start();
+  await allAreThere();
+  expect(unpublish).toHaveBeenCalledTimes(2);
 });
 
 test('a batch during which the connection broke is published again', async () => {

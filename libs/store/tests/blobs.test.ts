@@ -94,6 +94,18 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     },
   );
 
+  it.runIf(kind === 's3')('slow readers do not hold up other requests', async () => {
+    await blobs.put('slow/readers/a', pieces(randomBytes(8 * mebibyte)));
+    const readers = Array.from({ length: 60 }, async () => {
+      const found = (await blobs.read('slow/readers/a'))?.[Symbol.asyncIterator]();
+      await found?.next();
+      return found;
+    });
+    const reading = await Promise.all(readers);
+    expect(await blobs.put('slow/readers/b', pieces(randomBytes(1)))).toBe(1);
+    for (const found of reading) await found?.return?.();
+  });
+
   it('has nothing under keys that were never used', async () => {
     expect(await blobs.read('nobody/has/this')).toBeUndefined();
     await blobs.removeAll('nobody/');

@@ -224,7 +224,7 @@ describe.each(availableEngines())('forwarding on %s', (engine) => {
       await waitFor(() => exported.seen.length === 1, { what: 'the export at the service' });
       // The export is older than the read. So if the gateway repeated exports, it would repeat this one first.
       answers.push(send(port, { path, headers }));
-      await waitFor(() => read.seen.length === 2, { what: 'the second request for the read' });
+      await waitFor(() => read.seen.length >= 2, { what: 'the second request for the read' });
       resolve();
       for (const answer of await Promise.all(answers)) expectError(answer, 'user/not-found');
       expect(exported.seen).toHaveLength(1);

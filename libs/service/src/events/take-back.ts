@@ -32,8 +32,14 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
   // continues. Without the note, `findLoss` would stop at events that were published in the meantime, and not reach the
   // remaining marks.
   await outbox.noteFact('log', { created, highest: top, lostAfter });
-  for (let after = lostAfter; after < top; after += window) {
-    await outbox.unpublish(after, Math.min(after + window, top));
+  // Goes downwards from mark to mark. Positions count the events of all services since the log began, so most positions have no
+  // mark.
+  for (let below = top + 1; ; ) {
+    const mark = await outbox.newest(lostAfter, below);
+    if (!mark) break;
+    const after = Math.max(mark.position - window, lostAfter);
+    await outbox.unpublish(after, mark.position);
+    below = after + 1;
     // In the embedded form, the awaits above do not yield to the event loop. This pause lets the process handle requests.
     await nextTurn();
   }

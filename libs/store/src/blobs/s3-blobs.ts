@@ -9,6 +9,7 @@ type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib
 const partBytes = 5 * 1024 * 1024;
 /** How long the server may take to answer, in ms. By default, the client library waits for ever. */
 const requestMs = 60_000;
+const unlimited = { keepAlive: true, maxSockets: Infinity };
 
 /** Where a bucket is: `s3://KEY:SECRET@host:port/bucket/prefix?region=…&tls=false`. */
 export interface S3Place {
@@ -77,8 +78,13 @@ export class S3Blobs implements Blobs {
       ...(endpoint && { endpoint, forcePathStyle: true }),
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      // Limits the time until the answer begins. A download may take longer.
-      requestHandler: { requestTimeout: requestMs, throwOnRequestTimeout: true },
+      requestHandler: {
+        // Limits the time until the answer begins. A download may take longer.
+        ...{ requestTimeout: requestMs, throwOnRequestTimeout: true },
+        // A download keeps its connection for as long as its client reads. So slow clients would otherwise use up all connections,
+        // by default 50.
+        ...{ httpAgent: unlimited, httpsAgent: unlimited },
+      },
     });
     const blobs = new S3Blobs(library, client, place);
     try {

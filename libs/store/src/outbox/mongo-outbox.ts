@@ -140,7 +140,7 @@ export class MongoOutbox implements Outbox {
       { _id: { $in: [...keys] } },
       {
         $unset: { unpublished: '' },
-        $set: { expireAt: new Date(Date.now() + keepMs) },
+        $set: { expireAt: keptUntil() },
         ...(copies && { $min: { first: copies.first }, $max: { last: copies.last } }),
       },
     );
@@ -196,7 +196,8 @@ export class MongoOutbox implements Outbox {
     await this.#noteBatch([key], { last: position, id: event.id });
     await this.#events.updateOne(
       { _id: key },
-      { $set: { event: JSON.stringify(event), first: position, last: position } },
+      // The log keeps the new copy as long as any other, so the outbox keeps its record of it as long.
+      { $set: { event: JSON.stringify(event), first: position, last: position, expireAt: keptUntil() } },
     );
   }
 
@@ -251,7 +252,7 @@ export class MongoOutbox implements Outbox {
     // batches.
     await this.#marks.updateOne(
       { _id: last },
-      { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: new Date(Date.now() + keepMs) } },
+      { $addToSet: { keys: { $each: [...keys] } }, $set: { id, expireAt: keptUntil() } },
       { upsert: true },
     );
   }
@@ -374,4 +375,9 @@ function publishedOf(row: EventDocument): PublishedEvent {
 
 function storedOf({ _id, event, at, conflict }: EventDocument): StoredEvent {
   return { key: _id, ...readEventText(event), at: at.getTime(), ...(conflict && { conflict }) };
+}
+
+/** Until when the outbox keeps what is published now. */
+function keptUntil(): Date {
+  return new Date(Date.now() + keepMs);
 }

@@ -85,7 +85,9 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    this.#mark = db.prepare('UPDATE events SET published = 1, mark = ? WHERE key = ?');
+    // The log keeps an event for a time from its publication. The outbox keeps its record of the event for at least this time, so
+    // from here on, `at` is the time of the publication.
+    this.#mark = db.prepare('UPDATE events SET published = 1, mark = ?, at = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM
          (SELECT * FROM events WHERE key > ? AND key < ? ORDER BY key LIMIT ${stepLength})
@@ -98,7 +100,7 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
     );
-    this.#amend = db.prepare('UPDATE events SET event = ?, mark = ? WHERE key = ?');
+    this.#amend = db.prepare('UPDATE events SET event = ?, mark = ?, at = ? WHERE key = ?');
     this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
     this.#note = db.prepare(
       `INSERT INTO marks (position, id, keys, at) VALUES (?, ?, ?, ?) ON CONFLICT (position) DO UPDATE SET
@@ -137,7 +139,7 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   async markPublished(keys: readonly string[], copies?: Copies): Promise<void> {
     lightTransaction(this.#db, () => {
       if (copies) this.#note.run(copies.last, copies.id, JSON.stringify(keys), Date.now());
-      for (const key of keys) this.#mark.run(copies?.last ?? null, key);
+      for (const key of keys) this.#mark.run(copies?.last ?? null, Date.now(), key);
     });
   }
 
@@ -151,7 +153,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   }
 
   async horizon(): Promise<number> {
-    // A search finds events by the time at which they were stored. Events that wait to be published were stored before now.
+    // A search finds events by the time at which they were published. An earlier version noted the time at which they were stored,
+    // and events that wait to be published were stored before now.
     const oldest = (this.#oldest.get()?.at ?? Number.POSITIVE_INFINITY) as number;
     return Math.min(oldest, Date.now() - clocksMs);
   }
@@ -189,7 +192,7 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     transaction(this.#db, () => {
       this.#leaveOut.run(JSON.stringify([key]));
       this.#note.run(position, event.id, JSON.stringify([key]), Date.now());
-      this.#amend.run(JSON.stringify(event), position, key);
+      this.#amend.run(JSON.stringify(event), position, Date.now(), key);
     });
   }
 

@@ -100,10 +100,14 @@ test.each([
   expect(bytes).toBeLessThan(largeBytes);
 });
 
-test('a connection stays open while its answer takes long', async () => {
+test.each([
+  ['', ''],
+  [', even if CONNECT follows its request', connectTo],
+])('a connection stays open while its answer takes long%s', async (_, more) => {
   const { port } = await serve({ timeouts: { unread: 50 } });
   const socket = await open(port);
   ask(socket, '/slow');
+  socket.write(more);
   const [chunk] = (await once(socket, 'data')) as [Buffer];
   expect(chunk.toString()).toContain('200 OK');
 });

@@ -184,7 +184,8 @@ export async function startHttpServer(options: {
     }
     const late = setTimeout(() => {
       log.warn({ connections: open.size }, 'stopped with requests still in flight');
-      server.closeAllConnections();
+      // `closeAllConnections` leaves out a connection with CONNECT.
+      for (const socket of open.keys()) socket.destroy();
     }, timeouts.drain);
     await closed;
     clearTimeout(late);

@@ -80,7 +80,9 @@ export function answerConnect(socket: Socket, open: readonly ServerResponse[], l
   socket.on('drain', () => {
     for (const answer of open) answer.emit('drain');
   });
-  socket.on('timeout', () => socket.destroy());
+  socket.on('timeout', () => {
+    if (open.every(({ writableEnded }) => writableEnded)) socket.destroy();
+  });
   after(socket, last, write);
 }
 

@@ -28,7 +28,11 @@ export class ProjectSettings {
     const settings = new ProjectSettings(options);
     const followed = {
       notice: projectSettingsNotice,
-      hear: (project: GatewaySettings) => settings.#projects.hear(project.projectId, ownOf(project)),
+      hear(project: GatewaySettings) {
+        // A deleted project never comes back. A notice that was sent before the deletion may arrive after it.
+        if (settings.#projects.get(project.projectId)?.isDeleted && !project.isDeleted) return;
+        settings.#projects.hear(project.projectId, ownOf(project));
+      },
       load: () => settings.#load(),
     };
     settings.#following = await Following.open(followed, options);
