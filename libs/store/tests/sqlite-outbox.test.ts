@@ -20,7 +20,7 @@ const event = (id: string): EventEnvelope => ({
   ...{ occurredAt: new Date().toISOString(), actorId: null, aggregate: { type: 'thing', id, seq: 1 } },
 });
 
-test('events are removed a week after they were stored, and other work runs meanwhile', async () => {
+test('events are removed a week after they were published, and other work runs meanwhile', async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: 0 });
   using db = openSqlite({ file: ':memory:', migrations: sqliteOutboxTables });
   const outbox = new SqliteOutbox(db);

@@ -39,7 +39,7 @@ export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }
 
-/** Returns whether no change of its user has ended a session. */
+/** Whether no change of its user has ended a session. */
 export function isOfNow(session: Pick<Session, 'epoch' | 'sid'>, user: User): boolean {
   return session.epoch === user.sessionEpoch || session.sid === user.keptSession;
 }

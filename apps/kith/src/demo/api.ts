@@ -41,8 +41,9 @@ export interface CallerOptions {
 }
 
 /**
- * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx, and for one that is not JSON. If the answer is 503, or
- * 429 by a rate limit, the platform has done nothing. The call is then repeated (`CallerOptions`).
+ * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx, and for one that is not
+ * JSON. If the answer is 503, or 429 by a rate limit, the platform has done nothing. The call is then repeated
+ * (`CallerOptions`).
  */
 export function caller(url: string, options: CallerOptions = {}): Call {
   const exchange = exchanger(url, options);

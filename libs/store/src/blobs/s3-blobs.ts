@@ -9,6 +9,7 @@ type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib
 const partBytes = 5 * 1024 * 1024;
 /** How long the server may take to answer, in ms. By default, the client library waits for ever. */
 const requestMs = 60_000;
+/** Connections are kept for later requests, and there may be any number of them. */
 const unlimited = { keepAlive: true, maxSockets: Infinity };
 
 /** Where a bucket is: `s3://KEY:SECRET@host:port/bucket/prefix?region=…&tls=false`. */
@@ -81,8 +82,8 @@ export class S3Blobs implements Blobs {
       requestHandler: {
         // Limits the time until the answer begins. A download may take longer.
         ...{ requestTimeout: requestMs, throwOnRequestTimeout: true },
-        // A download keeps its connection for as long as its client reads. So slow clients would otherwise use up all connections,
-        // by default 50.
+        // A download keeps its connection for as long as its client reads. By default, there are at most 50 connections, and a
+        // few slow clients would use them up.
         ...{ httpAgent: unlimited, httpsAgent: unlimited },
       },
     });

@@ -54,8 +54,8 @@ const expireEveryMs = 3600 * 1000;
 const stepLength = 1_000;
 
 /**
- * The outbox on SQLite. Each event is a row that is written in the transaction of its change and kept for 7 days. This outbox
- * keeps no spans: the event log of the embedded form finds events by their ids.
+ * The outbox on SQLite. Each event is a row that is written in the transaction of its change, and kept for 7 days after it was
+ * published. This outbox keeps no spans: the event log of the embedded form finds events by their ids.
  */
 export class SqliteOutbox extends SqliteFacts implements Outbox {
   readonly progress: SqliteProgress;
@@ -85,8 +85,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    // The log keeps an event for a time from its publication. The outbox keeps its record of the event for at least this time, so
-    // from here on, `at` is the time of the publication.
+    // The log keeps an event for a week from its publication, and the outbox keeps its record for as long. So from here on, `at`
+    // is the time of the publication.
     this.#mark = db.prepare('UPDATE events SET published = 1, mark = ?, at = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM
@@ -153,8 +153,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   }
 
   async horizon(): Promise<number> {
-    // A search finds events by the time at which they were published. An earlier version noted the time at which they were stored,
-    // and events that wait to be published were stored before now.
+    // A search finds events by the time at which they were published. An earlier version noted when they were stored instead, and
+    // events that wait to be published were stored before now.
     const oldest = (this.#oldest.get()?.at ?? Number.POSITIVE_INFINITY) as number;
     return Math.min(oldest, Date.now() - clocksMs);
   }

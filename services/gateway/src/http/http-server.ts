@@ -140,7 +140,11 @@ export async function startHttpServer(options: {
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
   const openOn = (socket: Socket) => [...(open.get(socket) ?? [])];
-  server.on('connect', (_request, socket) => answerConnect(socket as Socket, openOn(socket as Socket), log));
+  server.on('connect', (_request, socket: Socket) => {
+    // Node has removed its own listener, which calls the one of `setTimeout` above.
+    socket.on('timeout', () => server.emit('timeout', socket));
+    answerConnect(socket, openOn(socket), log);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     answerParserError(error, socket as Socket, openOn(socket as Socket), log);
   });

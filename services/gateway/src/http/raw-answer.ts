@@ -75,13 +75,9 @@ export function answerConnect(socket: Socket, open: readonly ServerResponse[], l
   const write = () => writeRaw(socket, 'route/method-not-allowed', headers, log);
   const last = open.at(-1);
   if (!last) return void write();
-  // Node has removed its own listeners from this connection. Without these two, a long answer would stop at the first full
-  // buffer, and a client that does not read could keep the connection open.
+  // Node has removed its own listener from this connection. Without this one, a long answer would stop at the first full buffer.
   socket.on('drain', () => {
     for (const answer of open) answer.emit('drain');
-  });
-  socket.on('timeout', () => {
-    if (open.every(({ writableEnded }) => writableEnded)) socket.destroy();
   });
   after(socket, last, write);
 }
