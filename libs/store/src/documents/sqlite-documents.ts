@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { bulkTransaction, openSqlite, type Synchronous, transaction } from '../drivers/sqlite.ts';
+import { openSqlite, type Synchronous, transaction } from '../drivers/sqlite.ts';
+import { SqliteBulks } from '../drivers/sqlite-bulks.ts';
 import { SqliteOutbox, sqliteOutboxParts } from '../outbox/sqlite-outbox.ts';
 import { CarriedEvent } from './carried-event.ts';
 import {
@@ -98,11 +99,13 @@ class SqliteDocuments implements Documents {
   readonly outbox: SqliteOutbox;
   readonly replies: SqliteReplies | undefined;
   readonly #db: DatabaseSync;
+  readonly #bulks: SqliteBulks;
   readonly #tables: ReadonlyMap<string, SqliteTable<unknown>>;
   readonly #counters: ReadonlyMap<string, SqliteCounters>;
 
   constructor(db: DatabaseSync, collections: readonly AnyCollection[], counters: readonly Counters[]) {
     this.#db = db;
+    this.#bulks = new SqliteBulks(db);
     this.outbox = new SqliteOutbox(db);
     this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable(db, one)]));
     this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(db, one)]));
@@ -178,7 +181,7 @@ class SqliteDocuments implements Documents {
       following.write();
       return outcomes;
     };
-    return checked.length < bulk ? transaction(this.#db, all) : bulkTransaction(this.#db, all);
+    return checked.length < bulk ? transaction(this.#db, all) : this.#bulks.run(all);
   }
 
   async keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void> {
@@ -190,7 +193,7 @@ class SqliteDocuments implements Documents {
       }
     };
     if (copies.length < bulk) transaction(this.#db, all);
-    else bulkTransaction(this.#db, all);
+    else await this.#bulks.run(all);
   }
 
   async clear(
