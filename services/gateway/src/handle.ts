@@ -127,13 +127,15 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
+      // Before the settings of projects are loaded, the gateway knows neither which projects are deleted nor what they hide. So a
+      // read that may need no token waits here until they are loaded.
+      if (operation.visibility && !projects.isLoaded) await projects.loaded();
       // For a short form, the gateway first checks whether the project that the token claims is deleted, and then checks the
       // token. When a project's users are erased, their tokens are revoked. If the token were checked first, the answer would
       // say that the token is revoked, not that the project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
-      // A gateway that has just started may verify tokens before it knows which projects are deleted. So the gateway waits here
-      // until the settings of projects are loaded.
+      // Tokens may be verified before the settings are loaded, so a request with a caller waits here.
       if (caller && !projects.isLoaded) await projects.loaded();
       // Under a short form, a read that needs no token may come with a token of any project. The project of the read is found
       // and checked later. A token of another project then counts as no token, even if its project is deleted.
@@ -164,7 +166,7 @@ export function createHandle(parts: HandleParts) {
     const hasCaller = caller !== null || serverKey !== undefined;
     const idempotencyKey = idempotencyKeyOf(request.headers['idempotency-key'], { operation, hasCaller });
     const { 'user-agent': userAgent } = request.headers;
-    // The settings are known by now: for a request without a caller or server key, `callerFor` has waited for them.
+    // The settings are known by now: `identify` has waited for them.
     const seesAll = operation.visibility && !caller && projects.of(projectId).publicProfiles === 'all';
     const known = {
       ...{

@@ -342,6 +342,29 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     await waitFor(async () => (await get('/v7/connections', await bearer(), late.port)).status === 200);
   });
 
+  describe('that a gateway has not loaded yet', () => {
+    const shortPath = `/v7/users/${shown}/connections`;
+    /** Starts a gateway that loads these settings only when its first request arrives. */
+    const startLate = async (given: Partial<GatewaySettings>) => {
+      issuer.projects.push({ projectId: 'nonsense' } as GatewaySettings);
+      const late = await test.another();
+      expect(await late.notReady()).toEqual(['project-settings']);
+      issuer.projects.splice(0, 1, settings(given));
+      return late.port;
+    };
+
+    it.each([path, shortPath])('make a deleted project answer 404 also without a token: %s', async (at) => {
+      const port = await startLate({ isDeleted: true });
+      expectError(await get(at, {}, port), 'project/not-found');
+    });
+
+    it('allow the project’s web origins under a short form also without a token', async () => {
+      const port = await startLate({ webOrigins: [listed] });
+      const { status, headers } = await get(shortPath, { origin: other }, port);
+      expect([status, headers['access-control-allow-origin']]).toEqual([200, undefined]);
+    });
+  });
+
   it('survive a malformed notice', async () => {
     const subject = noticeSubject(test.bus.prefix, projectSettingsNotice);
     await test.bus.broadcast(subject, new TextEncoder().encode('nonsense'));

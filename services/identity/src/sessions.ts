@@ -1,6 +1,6 @@
 import { ApiError } from '@kith/base';
 import { type ErrorCode, sessionRevoked } from '@kith/contracts';
-import { makeEvent } from '@kith/service';
+import { type Caller, makeEvent } from '@kith/service';
 import { afterChange, apart } from '@kith/store';
 import type { AppContext } from './app.ts';
 import type { Ending, EndingReason, RevocationReason, Session, User } from './store/index.ts';
@@ -39,8 +39,19 @@ export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }
 
+/**
+ * Throws `auth/unauthorized` if the caller's session is not open any more. The gateway has checked the access token, but the
+ * session may have been ended since, in order to sign out a stranger, and the request may come from that stranger. Call this
+ * again each time the user is read again.
+ */
+export async function requireOpenSession(app: AppContext, user: User, { sessionId }: Caller): Promise<void> {
+  const session = await app.store.sessions.find(user.projectId, user.id, sessionId);
+  if (session && isOpen(session, user, new Date())) return;
+  throw new ApiError('auth/unauthorized', { message: 'The session of this access token has ended.' });
+}
+
 /** Whether no change of its user has ended a session. */
-export function isOfNow(session: Pick<Session, 'epoch' | 'sid'>, user: User): boolean {
+function isOfNow(session: Pick<Session, 'epoch' | 'sid'>, user: User): boolean {
   return session.epoch === user.sessionEpoch || session.sid === user.keptSession;
 }
 

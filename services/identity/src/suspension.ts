@@ -101,14 +101,21 @@ async function restoreOnce(
  * first. Returns null if the account was deleted meanwhile. Throws `auth/suspended`.
  */
 export async function notSuspended(app: AppContext, user: User, deadline?: number): Promise<User | null> {
-  if (user.isActive) return user;
-  if (!isOver(await saidOf(app, user))) throw new ApiError('auth/suspended');
+  const restored = await restoreIfOver(app, user, deadline);
+  if (restored && !restored.isActive) throw new ApiError('auth/suspended');
+  return restored;
+}
+
+/**
+ * Restores a user whose suspension has ended by now; a user who is still suspended, or not suspended, stays as it is. Returns
+ * null if the account was deleted meanwhile.
+ */
+export async function restoreIfOver(app: AppContext, user: User, deadline?: number): Promise<User | null> {
+  if (user.isActive || !isOver(await saidOf(app, user))) return user;
   const whose = { projectId: user.projectId, userId: user.id, deadline };
   // The end of the suspension is stored even if the request is refused later. So `apart` stores it without the request's row of
   // the audit log, which would report a success. This row is stored with a later change of the request.
-  const restored = await apart(() => restoreIfThere(app, whose, { ifOver: true }));
-  if (restored && !restored.isActive) throw new ApiError('auth/suspended');
-  return restored;
+  return apart(() => restoreIfThere(app, whose, { ifOver: true }));
 }
 
 /** Ends the suspensions whose end has come (spec#admin-users-suspend-until). Idempotent; a sweep calls it regularly. */

@@ -62,8 +62,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   });
   afterAll(() => undo.disposeAsync());
 
-  const person = async () =>
-    (await signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` })).user;
+  const signUpNewcomer = () => signUpUser(identity.bus, projectId, { email: `${randomUUID()}@example.org` });
+  const person = async () => (await signUpNewcomer()).user;
   const askReset = (email: string) =>
     call(identity.bus, requestPasswordReset, { projectId, body: { email } });
   const mailsTo = (email: string) => server.received.filter(({ to }) => to === email);
@@ -190,20 +190,21 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   test.each(Object.entries(ends))(
     '%s makes the tokens of a change of address and of a reset invalid',
     async (_, end) => {
-      const { email: first, ...user } = await person();
-      const { id: userId } = user;
-      const caller = callerOf(user);
-      const change = async () => {
+      const newcomer = await signUpNewcomer();
+      const { email: first, id: userId } = newcomer.user;
+      const change = async (caller: Ended['caller']) => {
         const newEmail = `${randomUUID()}@example.org`;
         const asked = { projectId, caller, body: { password, newEmail } };
         expect((await call(identity.bus, changeEmail, asked)).status).toBe(200);
         return { newEmail, token: tokenIn((await nthMail(newEmail)).text) };
       };
       const use = (token: string) => call(identity.bus, verifyEmail, { projectId, body: { token } });
-      const { newEmail, token } = await change();
+      const { newEmail, token } = await change(callerOfSession(newcomer));
       expect((await use(token)).status).toBe(200);
       const undoToken = tokenIn((await nthMail(first)).text);
-      const pending = await change();
+      const entered = await call(identity.bus, signIn, { projectId, body: { email: newEmail, password } });
+      const caller = callerOfSession(entered.body);
+      const pending = await change(caller);
       await askReset(newEmail);
       const resetToken = tokenIn((await nthMail(newEmail, 1)).text);
 
@@ -216,7 +217,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   );
 
   test('a change of address is refused if the password is reset during the request', async () => {
-    const { email, ...user } = await person();
+    const newcomer = await signUpNewcomer();
+    const { email } = newcomer.user;
     const newEmail = `${randomUUID()}@example.org`;
     await askReset(email);
     const resetToken = tokenIn((await nthMail(email)).text);
@@ -229,8 +231,25 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       expect((await reset(resetToken)).status).toBe(200);
       return keeperOf.apply(this, asked);
     });
-    const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
+    const asked = { projectId, caller: callerOfSession(newcomer), body: { password, newEmail } };
     expect((await call(identity.bus, changeEmail, asked)).body.code).toBe('auth/unauthorized');
+    expect(await stored()).not.toContain(newEmail);
+  });
+
+  test('a change of address with a key is refused if an operator ends the sessions before its answer is stored', async () => {
+    const newcomer = await signUpNewcomer();
+    const params = { projectId, userId: newcomer.user.id };
+    const newEmail = `${randomUUID()}@example.org`;
+    const { add } = Mailings.prototype;
+    vi.spyOn(Mailings.prototype, 'add').mockImplementationOnce(async function (this: Mailings, ...given) {
+      const isStored = await add.apply(this, given);
+      const ended = await apart(() => call(identity.bus, endUserSessions, { params }));
+      expect(ended.status).toBeLessThan(300);
+      return isStored;
+    });
+    const asked = { projectId, caller: callerOfSession(newcomer), body: { password, newEmail } };
+    const refused = await call(identity.bus, changeEmail, { ...asked, idempotencyKey: 'a key' });
+    expect(refused.body.code).toBe('auth/unauthorized');
     expect(await stored()).not.toContain(newEmail);
   });
 
@@ -242,10 +261,11 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   ])(
     'an address that a user gives up stays reserved for the user, also if it is given up %s',
     async (_, isBefore, idempotencyKey) => {
-      const { email, ...user } = await person();
+      const newcomer = await signUpNewcomer();
+      const { email } = newcomer.user;
       const newEmail = `${randomUUID()}@example.org`;
       await call(identity.bus, changeEmail, {
-        ...{ projectId, caller: callerOf(user) },
+        ...{ projectId, caller: callerOfSession(newcomer) },
         body: { password, newEmail },
       });
       const token = tokenIn((await nthMail(newEmail)).text);
@@ -282,9 +302,10 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   );
 
   test('an import stores no user with an address that another user may still take back', async () => {
-    const { email, ...user } = await person();
+    const newcomer = await signUpNewcomer();
+    const { email } = newcomer.user;
     const newEmail = `${randomUUID()}@example.org`;
-    const asked = { projectId, caller: callerOf(user), body: { password, newEmail } };
+    const asked = { projectId, caller: callerOfSession(newcomer), body: { password, newEmail } };
     expect((await call(identity.bus, changeEmail, asked)).status).toBe(200);
     const body = { token: tokenIn((await nthMail(newEmail)).text) };
     expect((await call(identity.bus, verifyEmail, { projectId, body })).status).toBe(200);

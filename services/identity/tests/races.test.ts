@@ -12,11 +12,13 @@ import {
   requestNewAccessToken,
   type Session,
   signIn,
+  signOut,
   signUp,
   updateProject,
   updateUser,
   verifyExternalUser,
 } from '@kith/contracts';
+import { apart } from '@kith/store';
 import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
 import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
@@ -44,8 +46,8 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     call(identity.bus, signIn, { projectId, body: { email, password } });
   const refresh = ({ refreshToken }: Pick<Session, 'refreshToken'>) =>
     call(identity.bus, requestNewAccessToken, { projectId, body: { refreshToken } });
-  const change = (session: Session, body: unknown) =>
-    call(identity.bus, changePassword, { projectId, caller: callerOfSession(session), body });
+  const change = (session: Session, body: unknown, key: { idempotencyKey?: string } = {}) =>
+    call(identity.bus, changePassword, { projectId, caller: callerOfSession(session), body, ...key });
   const get = ({ id: userId }: OwnUser) =>
     call(identity.bus, getUser, { projectId, params: { userId }, seesAll: true });
   const patch = (user: OwnUser, body: unknown) =>
@@ -76,14 +78,32 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
-  test('a change of a password is refused if an operator ends the sessions during the request', async () => {
+  test.each([
+    ['during the request', undefined],
+    ['before the answer of a request with a key is stored', 'a key'],
+  ])('a change of a password is refused if an operator ends the sessions %s', async (_, idempotencyKey) => {
     const first = await signUpUser(identity.bus, projectId);
     const params = { projectId, userId: first.user.id };
     const { update } = Accounts.prototype;
+    const end = async () => {
+      const ended = await apart(() => call(identity.bus, endUserSessions, { params }));
+      expect(ended.status).toBeLessThan(300);
+    };
     vi.spyOn(Accounts.prototype, 'update').mockImplementationOnce(async function (this: Accounts, ...given) {
-      expect((await call(identity.bus, endUserSessions, { params })).status).toBeLessThan(300);
-      return update.apply(this, given);
+      if (!idempotencyKey) await end();
+      const outcome = await update.apply(this, given);
+      if (idempotencyKey) await end();
+      return outcome;
     });
+    const body = { password, newPassword };
+    const refused = await change(first, body, idempotencyKey ? { idempotencyKey } : {});
+    expect(refused.body.code).toBe('auth/unauthorized');
+    expect((await enter(first.user)).status).toBe(200);
+  });
+
+  test('a change of a password is refused if its session has just ended', async () => {
+    const first = await signUpUser(identity.bus, projectId);
+    await call(identity.bus, signOut, { projectId, body: { refreshToken: first.refreshToken } });
     expect((await change(first, { password, newPassword })).body.code).toBe('auth/unauthorized');
     expect((await enter(first.user)).status).toBe(200);
   });

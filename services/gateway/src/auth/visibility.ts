@@ -12,8 +12,8 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 /**
  * Returns the caller, if there is one. If there is no caller, and the project shows the requested data only to its users,
  * requires a token. A refusal has the same error as for an operation that always needs a token (spec#auth-unauthorized,
- * spec#projects-public-profiles, spec#projects-public-connections). Throws `gateway/unavailable` while the settings of projects
- * are not known yet.
+ * spec#projects-public-profiles, spec#projects-public-connections). Call this only after the settings of projects are loaded: the
+ * default settings could show data that the project hides.
  */
 export async function callerFor(
   { operation }: Extract<Address, { kind: 'operation' }>,
@@ -23,9 +23,6 @@ export async function callerFor(
   const { visibility } = operation;
   if (!visibility || caller) return caller;
   const { callers, projects, authorization } = parts;
-  // Before the settings are loaded, `of` returns default settings, which could show data that the project hides. So this
-  // function waits until the settings are loaded.
-  await projects.loaded();
   if (isPublic[visibility](projects.of(projectId))) return caller;
   return callers.identify(authorization, { operation: { ...operation, auth: 'user' }, projectId });
 }

@@ -6,6 +6,7 @@ import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
+import { requireOpenSession } from '../sessions.ts';
 
 /**
  * Sends a mail to the caller's new address. The address takes effect as soon as the mail's token is used
@@ -19,6 +20,7 @@ export const changeEmailHandler = handler(
     await requireStepUp(app, projectId, caller);
     const user = await app.store.users.account(projectId, caller.userId);
     if (!user) throw new ApiError('auth/unauthorized');
+    await requireOpenSession(app, user, caller);
     if (user.email === null) throw new ApiError('auth/not-password-user');
     const attempt = attemptOf(request, { address: user.email, userId: user.id });
     const verify = () => app.passwords.verify(body.password, user.passwordHash, deadline);

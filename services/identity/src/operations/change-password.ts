@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { refuseWeak } from '../password-rules.ts';
-import { finishEnding, isOfNow } from '../sessions.ts';
+import { finishEnding, requireOpenSession } from '../sessions.ts';
 import type { User } from '../store/index.ts';
 
 /** Changes the caller's password. The same write ends the caller's other sessions (spec#accounts-change-password). */
@@ -14,7 +14,6 @@ export const changePasswordHandler = handler(
   async (request, app: AppContext) => {
     const { projectId, caller, body, deadline } = request;
     await requireStepUp(app, projectId, caller);
-    let epoch: number | undefined;
     let verified: string | null = null;
     let passwordHash: string | undefined;
     const attempt = async () => {
@@ -23,11 +22,7 @@ export const changePasswordHandler = handler(
         throw new ApiError('auth/unauthorized', {
           message: 'The account of this access token was deleted.',
         });
-      // The sessions may have been ended during this request, in order to sign out a stranger. This request may come from that
-      // stranger.
-      epoch ??= before.sessionEpoch;
-      if (!isOfNow({ epoch, sid: caller.sessionId }, before))
-        throw new ApiError('auth/unauthorized', { message: 'The session of this access token has ended.' });
+      await requireOpenSession(app, before, caller);
       await refuseWeak(body.newPassword, before, 'newPassword');
       if (verified === null || before.passwordHash !== verified) {
         const attempt = attemptOf(request, { address: before.email ?? before.id, userId: before.id });

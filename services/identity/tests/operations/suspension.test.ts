@@ -13,6 +13,7 @@ import {
   signOut,
   suspendUser,
   updateProject,
+  userCreated,
   userSuspended,
   userUpdated,
   verifyExternalUser,
@@ -20,8 +21,12 @@ import {
 import { handlerEngines, waitFor } from '@kith/testing';
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { actingUserHandler } from '../../src/operations/acting-user.ts';
 import { Accounts } from '../../src/store/accounts.ts';
 import { openStore } from '../../src/store/index.ts';
+import { suspend } from '../../src/suspension.ts';
+import { userEvent } from '../../src/user-events.ts';
+import { makeApp } from '../support/app.ts';
 import { call, callInternal } from '../support/call.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
 import { callerOf, makeProject, password, sessionIdOf, signUpUser } from '../support/people.ts';
@@ -235,6 +240,25 @@ describe.each(handlerEngines())('a suspension that ends while the account is del
     expect(await deletedMeanwhile(user, request)).toBe('auth/invalid-token');
   });
 });
+
+test.each(handlerEngines())(
+  'a server key acts for a user again as soon as the suspension is over, without waiting for a sweep (%s)',
+  async (engine) => {
+    await using undo = new AsyncDisposableStack();
+    const app = await makeApp(engine, undo);
+    const user = makeUser();
+    const whose = { projectId: user.projectId, userId: user.id };
+    await app.store.users.add(user, userEvent(userCreated, user));
+    const context = { requestId: randomUUID(), deadline: Date.now() + 20_000 };
+    const suspendedUntil = async (until: Date) => {
+      await suspend(app, whose, { until, reason: null });
+      return actingUserHandler.handle(whose as never, app, context);
+    };
+    expect(await suspendedUntil(new Date(Date.now() + 60_000))).toEqual({ user: null });
+    expect(await suspendedUntil(new Date(Date.now() - 1))).toEqual({ user: { role: user.role } });
+    expect((await app.store.users.find(user.projectId, user.id))?.isActive).toBe(true);
+  },
+);
 
 describe.each(handlerEngines())('the revocations of many suspended users, on %s', (engine) => {
   let identity: TestIdentity;
