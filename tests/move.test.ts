@@ -13,6 +13,7 @@ import {
   eraseEngines,
   startEngines,
   uniquePrefix,
+  waitFor,
 } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -281,8 +282,43 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
       1,
       expect.stringContaining('The consumer statistics-retired has not received all events'),
     ]);
-    const moved = await runKith(['move', '--from', data, '--without', 'statistics-retired'], envOf(own));
+    const without = (name: string) => runKith(['move', '--from', data, '--without', name], envOf(own));
+    const served = await without('identity-users');
+    expect([served.code, served.stderr]).toEqual([
+      1,
+      expect.stringContaining('Consumers without a service: statistics-retired.'),
+    ]);
+    const moved = await without('statistics-retired');
     expect([moved.code, moved.stderr]).toEqual(done);
+  }, 60_000);
+
+  it('does not wait for a consumer without a service that falls behind during the move', async () => {
+    const data = join(folder, 'falls-behind');
+    await makeSmall(data);
+    using log = new DatabaseSync(join(data, 'events.sqlite'), { timeout: 5_000 });
+    log.exec(
+      `INSERT INTO consumers (durable, position) SELECT 'statistics-retired', max(position) FROM events`,
+    );
+    // The move waits for this consumer, whose next attempt is in a minute.
+    log
+      .prepare(
+        `INSERT INTO redeliveries (durable, position, failures, due)
+           SELECT 'connections-profiles', max(position), 1, ? FROM events`,
+      )
+      .run(Date.now() + 60_000);
+    // The service that starts last makes this consumer anew.
+    const last = "FROM consumers WHERE durable = 'storage-users'";
+    expect(log.prepare(`DELETE ${last}`).run().changes).toBe(1);
+    const moving = runKith(['move', '--from', data], envOf(partOf('f')));
+    await waitFor(() => log.prepare(`SELECT 1 ${last}`).get(), { what: 'the start of the services' });
+    log
+      .prepare("INSERT INTO events (id, subject, body, at) VALUES ('late', 'kith.event.p.thing.made', '', ?)")
+      .run(Date.now());
+    const refused = await moving;
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringContaining('Use --without statistics-retired to skip it.'),
+    ]);
   }, 60_000);
 
   it('makes the platform publish the events of dead letters again', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
-import { caller, openDataFolder } from '@kith/platform';
+import { type Call, caller, openDataFolder } from '@kith/platform';
 import { moveData, Source, Target } from '@kith/platform/testing';
 import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
 import {
@@ -83,6 +83,20 @@ describe('kith restore', () => {
     const begunAt = new Date(Date.parse(manifest.begunAt) + 2 * 3600 * 1000).toISOString();
     await writeFile(file, JSON.stringify({ ...manifest, begunAt }));
   };
+  /** Tries to delete a user and the user's project, while the database refuses it. No restore may make up for this. */
+  const failToDelete = async (call: Call, { id, projectId, accessToken }: TestUser) => {
+    using db = new DatabaseSync(join(pathOf('data'), 'identity.sqlite'), { timeout: 5_000 });
+    for (const table of ['users', 'projects'])
+      db.exec(
+        `CREATE TRIGGER keep_${table} BEFORE DELETE ON ${table} BEGIN SELECT RAISE(ABORT, 'kept'); END`,
+      );
+    const failed = { code: expect.stringMatching('/server-error$') };
+    const leaving = call('DELETE', `/v7/${projectId}/users/${id}`, { token: accessToken });
+    await expect(leaving).rejects.toMatchObject(failed);
+    const deletion = call('DELETE', `/admin/projects/${projectId}`, { token: operatorToken });
+    await expect(deletion).rejects.toMatchObject(failed);
+    for (const table of ['users', 'projects']) db.exec(`DROP TRIGGER keep_${table}`);
+  };
   /**
    * Runs a restore that copies the users' files and then fails. It fails because a temporary unique index covers a field that
    * no user has, so a second user counts as a duplicate.
@@ -111,6 +125,7 @@ describe('kith restore', () => {
     for (const user of [leaver, other]) await uploads.uploadFile(user, `bytes of ${user.id}`);
     const made = await runKith(['backup', pathOf('backup')], { KITH_DATA: pathOf('data') });
     expect(made.code).toBe(0);
+    await failToDelete(call, other);
     // This user leaves after the backup.
     await call('DELETE', `/v7/${projectId}/users/${leaver.id}`, { token: leaver.accessToken });
     expect(await readFile(list(), 'utf8')).toContain(leaver.id);

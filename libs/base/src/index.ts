@@ -7,6 +7,7 @@ export { derivedId } from './derived-id.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
 export { fold } from './fold.ts';
 export { hostOfUrl } from './host-of-url.ts';
+export { nextTurnBefore } from './next-turn.ts';
 export { failedAfterChange } from './not-made.ts';
 export { isProcessAlive } from './process-alive.ts';
 export { redactUrl } from './redact-url.ts';

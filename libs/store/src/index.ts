@@ -3,6 +3,7 @@
 export { anonymousProfile } from './backup/anonymous-profile.ts';
 export type { ServiceBackup } from './backup/service-backup.ts';
 export { CarriedEvent } from './documents/carried-event.ts';
+export { changedNothing } from './documents/changed-nothing.ts';
 export {
   type AnyCollection,
   type Collection,

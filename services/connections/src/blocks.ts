@@ -34,16 +34,16 @@ export async function unblock(app: Pick<AppContext, 'store' | 'relay'>, of: Bloc
 
 /**
  * All users whom a user blocks, and all users who block this user. Both lists are read in parallel. If each list has fewer
- * than 1,000 entries, this takes one round trip.
+ * than 1,000 entries, this takes one round trip. If the deadline (Unix ms) passes first, throws `DeadlinePassed`.
  */
 export async function hiddenFrom(
   app: Pick<AppContext, 'store'>,
-  of: { projectId: string; userId: string },
+  of: { projectId: string; userId: string; deadline: number },
 ): Promise<Set<string>> {
-  const { projectId, userId } = of;
+  const { projectId, userId, deadline } = of;
   const hidden = new Set<string>();
   const lists = (['blocks', 'blockedBy'] as const).map(async (list) => {
-    for await (const entries of walk(app.store, { projectId, ownerId: userId, list })) {
+    for await (const entries of walk(app.store, { projectId, ownerId: userId, list, deadline })) {
       for (const entry of entries) hidden.add(entry.userId);
     }
   });

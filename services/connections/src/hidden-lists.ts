@@ -8,11 +8,11 @@ import { hiddenFrom } from './blocks.ts';
  */
 export async function hiddenInListOf(
   app: Pick<AppContext, 'store'>,
-  of: { projectId: string; ownerId: string; callerId: string | undefined },
+  of: { projectId: string; ownerId: string; callerId: string | undefined; deadline: number },
 ): Promise<Set<string>> {
-  const { projectId, ownerId, callerId } = of;
+  const { projectId, ownerId, callerId, deadline } = of;
   const [hidden, { showsConnections }] = await Promise.all([
-    callerId === undefined ? new Set<string>() : hiddenFrom(app, { projectId, userId: callerId }),
+    callerId === undefined ? new Set<string>() : hiddenFrom(app, { projectId, userId: callerId, deadline }),
     app.store.settings.of({ projectId, userId: ownerId }),
   ]);
   if (!showsConnections && callerId !== ownerId) hidden.add(ownerId);

@@ -80,7 +80,9 @@ export async function listPeople(
     if (search) {
       const hidden = (await options.hidden) ?? new Set();
       const bring = bringer(app, request);
-      return hidden.has(ownerId) ? nothing : searchList(app.store, range, { search, hidden, bring });
+      return hidden.has(ownerId)
+        ? nothing
+        : searchList(app.store, range, { search, hidden, bring, deadline: request.deadline });
     }
     if (options.hidden) return listVisible(app.store, range, { hidden: options.hidden, usersOf });
     return app.store.list(range);

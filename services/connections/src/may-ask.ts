@@ -1,4 +1,3 @@
-import { ApiError } from '@kith/base';
 import type { AppContext } from './app.ts';
 import { walk } from './walk.ts';
 
@@ -22,7 +21,7 @@ export async function mayAsk(app: Pick<AppContext, 'store'>, of: Asking): Promis
  * Whether somebody is connected with both users. The function walks the shorter one of the two users' lists of connections,
  * 1,000 people at a time. For each person in this list, the function looks up the pair of this person and the owner of the
  * longer list. So the answer is exact, no list is held in memory, and the cost grows with the shorter list. After the deadline,
- * the function throws `gateway/unavailable`, because nobody waits for the answer any more.
+ * the function throws `DeadlinePassed`.
  */
 async function haveCommon(app: Pick<AppContext, 'store'>, of: Asking): Promise<boolean> {
   const { projectId, requesterId, receiverId, deadline } = of;
@@ -33,8 +32,7 @@ async function haveCommon(app: Pick<AppContext, 'store'>, of: Asking): Promise<b
   ]);
   const isOwn = own.established <= theirs.established;
   const [ownerId, otherId] = isOwn ? [requesterId, receiverId] : [receiverId, requesterId];
-  for await (const entries of walk(store, { projectId, ownerId, list: 'established' })) {
-    if (Date.now() > deadline) throw new ApiError('gateway/unavailable');
+  for await (const entries of walk(store, { projectId, ownerId, list: 'established', deadline })) {
     const pairs = await store.pairsWith(
       projectId,
       otherId,

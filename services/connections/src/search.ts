@@ -27,6 +27,7 @@ export function searchOf(given: {
  * lists without a search.
  * @param by.bring Adds missing users to the copy. For example, imported users are missing because no event announces them
  * (docs/adr/0018).
+ * @param by.deadline Unix ms. If it passes before the whole list is read, throws `DeadlinePassed`.
  */
 export async function searchList(
   store: Pick<ConnectionStore, 'list' | 'profiles'>,
@@ -35,15 +36,16 @@ export async function searchList(
     search: PeopleSearch;
     hidden: ReadonlySet<string>;
     bring(userIds: readonly string[]): Promise<unknown>;
+    deadline: number;
   },
 ): Promise<ListPage> {
   const { from, limit, ...list } = range;
-  const { search, hidden, bring } = by;
+  const { search, hidden, bring, deadline } = by;
   const keysOf = (userIds: readonly string[]) =>
     store.profiles.searchKeys(range.projectId, userIds, search.fields);
   const page: Entry[] = [];
   let total = 0;
-  for await (const entries of walk(store, list)) {
+  for await (const entries of walk(store, { ...list, deadline })) {
     const userIds = entries.map(({ userId }) => userId);
     const keys = await keysOf(userIds);
     const missing = userIds.filter((userId) => !keys.has(userId) && !hidden.has(userId));

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurnBefore } from '@kith/base';
 import { type Entry, type ListName, placeOf } from './listing.ts';
 import type { ConnectionStore, ListRange } from './store/index.ts';
 
@@ -6,11 +6,11 @@ const chunk = 1_000;
 
 /**
  * Reads a whole list in its order, chunk by chunk. Between two chunks, other work of the event loop gets its turn, even if the
- * store answers without waiting.
+ * store answers without waiting. If `deadline` (Unix ms) has passed by then, throws `DeadlinePassed`.
  */
 export async function* walk(
   store: Pick<ConnectionStore, 'list'>,
-  of: { projectId: string; ownerId: string; list: ListName },
+  { deadline, ...of }: { projectId: string; ownerId: string; list: ListName; deadline: number },
 ): AsyncGenerator<Entry[]> {
   let from: ListRange['from'] = { skip: 0 };
   for (;;) {
@@ -19,6 +19,6 @@ export async function* walk(
     const last = entries.at(-1);
     if (!last || entries.length < chunk) return;
     from = { after: placeOf(last) };
-    await nextTurn();
+    await nextTurnBefore(deadline);
   }
 }

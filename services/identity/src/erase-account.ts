@@ -18,7 +18,6 @@ export async function eraseAccount(
   const attempt = async () => {
     const user = await app.store.users.account(projectId, userId);
     if (!user) return { result: false };
-    await app.erasures.note({ projectId, userId });
     // The external user is noted before the deletion, so that a token is refused even if it comes right after the deletion.
     if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
     if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
@@ -28,5 +27,6 @@ export async function eraseAccount(
     await endSessionsOf(app, { projectId, userId }, 'deleted').catch(onLeft);
     return { result: true };
   };
-  return untilMade(attempt, { deadline });
+  if (!(await app.store.users.account(projectId, userId))) return false;
+  return app.erasures.noted({ projectId, userId }, () => untilMade(attempt, { deadline }));
 }

@@ -1,14 +1,23 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { StartError } from '@kith/base';
 import { timestamp, uuid } from '@kith/contracts';
+import { changedNothing } from '@kith/store';
 import { z } from 'zod';
 
 /**
  * A note of an erasure. The note names a user or, without `userId`, a whole project. After a restore from an older backup, the
- * notes say what has to be erased again.
+ * notes say what has to be erased again. If a note has `withdraws`, it withdraws the note with this `id`, because that erasure
+ * did not happen.
  */
-export const erasureNote = z.object({ projectId: uuid, userId: uuid.optional(), at: timestamp });
+export const erasureNote = z.object({
+  projectId: uuid,
+  userId: uuid.optional(),
+  at: timestamp,
+  id: uuid.optional(),
+  withdraws: uuid.optional(),
+});
 export type ErasureNote = z.output<typeof erasureNote>;
 
 const append = constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY;
@@ -40,12 +49,33 @@ export class ErasureList {
     return new ErasureList(path);
   }
 
-  /** Records an erasure before the erasure begins. Resolves as soon as the note is on the disk. */
-  async note({ projectId, userId }: { projectId: string; userId?: string }): Promise<void> {
+  /**
+   * Records an erasure, and then carries it out. If `erase` fails, and its error proves that nothing was erased, the note is
+   * withdrawn. If the outcome is unknown, or the process dies, the note stays: otherwise, a restore could bring back somebody
+   * who was erased.
+   */
+  async noted<T>(erased: Pick<ErasureNote, 'projectId' | 'userId'>, erase: () => Promise<T>): Promise<T> {
+    // Another request may erase the same user. Because a note is withdrawn by its id, the note of that request stays.
+    const id = randomUUID();
+    await this.#write({ ...erased, at: new Date().toISOString(), id });
+    try {
+      return await erase();
+    } catch (error) {
+      if (changedNothing(error)) {
+        const withdrawal = { ...erased, at: new Date().toISOString(), withdraws: id };
+        // If this write fails, the note stays, and the caller still gets the error of the erasure.
+        await this.#write(withdrawal).catch(() => {});
+      }
+      throw error;
+    }
+  }
+
+  /** Adds a note. Resolves as soon as the note is on the disk. */
+  async #write(note: ErasureNote): Promise<void> {
     if (this.#path === undefined) return;
     await using file = await open(this.#path, append, 0o600);
     // The note begins with a line break, in case another process has left its last line unfinished.
-    await file.appendFile(`\n${JSON.stringify({ projectId, userId, at: new Date().toISOString() })}\n`);
+    await file.appendFile(`\n${JSON.stringify(note)}\n`);
     await file.sync();
   }
 }

@@ -1,5 +1,5 @@
 import { StartError } from '@kith/base/config';
-import { CallError } from '../demo/api.ts';
+import { CallError, notFromKith } from '../demo/api.ts';
 import { type Command, Failure, type Given, type Surroundings, textOf, UsageError } from './command.ts';
 import { commands } from './commands/index.ts';
 import { dataFolderIn, withResolvedFiles } from './data-folder.ts';
@@ -132,6 +132,7 @@ function failureOf(error: unknown, given: Given | undefined): Failure {
 }
 
 function answerOf({ status, code, sentence, message }: CallError, given: Given | undefined): string {
+  if (code === notFromKith) return `${message}. Check the address: a proxy may have answered.`;
   if (status === 401) return 'The operator’s token is not accepted.';
   const [word] = given?.words ?? [];
   const project = (given && textOf(given, 'project')) ?? word;

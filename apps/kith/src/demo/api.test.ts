@@ -71,16 +71,25 @@ describe('a call that gets no answer in time', () => {
   });
 });
 
-describe('an answer that is not JSON', () => {
-  it.each([200, 502])('with status %i, the call fails with the status', async (status) => {
-    const server = createServer((_request, response) => {
-      response.writeHead(status).end('<html>of a proxy</html>');
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const call = caller(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    await expect(call('GET', '/')).rejects.toThrow(`GET / answered ${status} no-json`);
-  });
+describe('an answer of a proxy', () => {
+  it.each([
+    [200, '<html>Sign in</html>'],
+    [401, '<html>Sign in</html>'],
+    [401, '{"message":"Sign in"}'],
+    [502, 'null'],
+  ])(
+    'with status %i and the content %s, the call says that the answer is not from Kith',
+    async (status, content) => {
+      const server = createServer((_request, response) => response.writeHead(status).end(content));
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+      onTestFinished(() => void server.close());
+      const call = caller(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      await expect(call('GET', '/')).rejects.toMatchObject({
+        code: 'not-from-kith',
+        message: `GET / answered ${status}, and this answer does not come from Kith`,
+      });
+    },
+  );
 });
 
 describe('answering', () => {

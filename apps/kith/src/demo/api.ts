@@ -15,17 +15,24 @@ export interface Answer<T> {
   headers: Headers;
 }
 
-/** An answer outside 2xx, or one that is not JSON. */
+/** The code of an answer that no platform gives. For example, a proxy in front of the platform has answered. */
+export const notFromKith = 'not-from-kith';
+
+/** An answer outside 2xx, or one that is not from Kith. */
 export class CallError extends Error {
   readonly status: number;
+  /** The code of Kith's error, or `notFromKith`. */
   readonly code: string;
   /** The answer's sentence for people. */
   readonly sentence: string;
 
-  constructor(call: string, status: number, { code, error = '' }: { code: string; error?: string }) {
-    super(`${call} answered ${status} ${code}`);
+  /** @param content The JSON of the answer, if it is JSON. Every error of Kith has a code. */
+  constructor(call: string, status: number, content: unknown) {
+    const { code, error = '' } = (content ?? {}) as { code?: unknown; error?: string };
+    const isKiths = typeof code === 'string';
+    super(`${call} answered ${status}${isKiths ? ` ${code}` : ', and this answer does not come from Kith'}`);
     this.status = status;
-    this.code = code;
+    this.code = isKiths ? code : notFromKith;
     this.sentence = error;
   }
 }
@@ -42,7 +49,7 @@ export interface CallerOptions {
 
 /**
  * Makes a function that calls a gateway. A call rejects with `CallError` for an answer outside 2xx, and for one that is not
- * JSON. If the answer is 503, or 429 by a rate limit, the platform has done nothing. The call is then repeated
+ * from Kith. If the answer is 503, or 429 by a rate limit, the platform has done nothing. The call is then repeated
  * (`CallerOptions`).
  */
 export function caller(url: string, options: CallerOptions = {}): Call {
@@ -64,16 +71,16 @@ export function exchanger(url: string, { patienceMs = 0, isKeyed = false }: Call
       const isLate = isKeyed && (response.status === 504 || isRunning);
       const waitMs = isLate ? shortWaitMs : waitMsOf(response, code);
       if (waitMs === undefined || Date.now() + waitMs > until) {
-        throw new CallError(`${method} ${path}`, response.status, content as { code: string; error: string });
+        throw new CallError(`${method} ${path}`, response.status, content);
       }
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   };
 }
 
-const noJson = { code: 'no-json' };
+const noJson = {};
 
-/** The JSON of an answer. A proxy may answer with something else: the code is then `no-json`. */
+/** The JSON of an answer, or `noJson`: a proxy may answer with something else. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -10,11 +10,11 @@ import { hiddenKeys } from '../visible.ts';
  * (spec#connections-count-of-user).
  */
 export const countOfUserHandler = handler(countUserConnections, async (request, app: AppContext) => {
-  const { projectId, caller } = request;
+  const { projectId, caller, deadline } = request;
   const ownerId = request.params.userId;
   const users = await findUsers(app, { projectId, userIds: [ownerId] }, request);
   if (users.size === 0) throw new ApiError('connection/user-not-found');
-  const hidden = await hiddenInListOf(app, { projectId, ownerId, callerId: caller?.userId });
+  const hidden = await hiddenInListOf(app, { projectId, ownerId, callerId: caller?.userId, deadline });
   if (hidden.has(ownerId)) return { count: 0 };
   const hiddenOnes = () =>
     hiddenKeys(app.store, { projectId, ownerId, list: 'established' }, hidden, { settled: true });

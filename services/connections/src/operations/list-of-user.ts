@@ -13,13 +13,13 @@ import { listPeople, readPage } from '../list-people.ts';
  * makes all its queries in parallel.
  */
 export const listOfUserHandler = handler(listUserConnections, async (request, app: AppContext) => {
-  const { projectId, caller } = request;
+  const { projectId, caller, deadline } = request;
   const ownerId = request.params.userId;
   const of = { spec: listUserConnections, ownerId, list: 'established' } as const;
   // Refuses a bad cursor before anything is looked up.
   readPage(request, of);
   const hidden = Promise.all([
-    hiddenInListOf(app, { projectId, ownerId, callerId: caller?.userId }),
+    hiddenInListOf(app, { projectId, ownerId, callerId: caller?.userId, deadline }),
     findUsers(app, { projectId, userIds: [ownerId] }, request),
   ]).then(([people, users]) => {
     if (users.size === 0) throw new ApiError('connection/user-not-found');

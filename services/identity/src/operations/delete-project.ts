@@ -8,8 +8,8 @@ export const deleteProjectHandler = handler(deleteProject, async (request, app: 
   const { projectId: id } = request.params;
   const { projects } = app.store;
   if (await projects.find(id)) {
-    await app.erasures.note({ projectId: id });
-    await projects.remove(id, new Date(), request.deadline);
+    const remove = () => projects.remove(id, new Date(), request.deadline);
+    await app.erasures.noted({ projectId: id }, remove);
   } else if (!(await projects.findDeleting(id))) throw new ApiError('project/not-found');
   app.notices.tellDeleted(id);
   return { id, status: 'deleting' as const };

@@ -1,10 +1,9 @@
-import { Turns, untilMade } from '@kith/base';
+import { nextTurnBefore, Turns, untilMade } from '@kith/base';
 import { type AuditRow, auditedUser, type EventEnvelope } from '@kith/contracts';
 import type { Documents, Range, Stored } from '@kith/store';
 import { type ListPage, type ListRange, placeBounds, placeOf } from '../listing.ts';
 import { audits, type StoredAudit } from './collections/audits.ts';
 import { lastIn, within } from './keys-of.ts';
-import { nextTurnBefore } from './next-turn.ts';
 
 /**
  * Which rows to read. `actor` is compared with the id in a row's `actor`, which follows a colon, or with the whole `actor` if

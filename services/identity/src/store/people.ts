@@ -1,8 +1,8 @@
+import { nextTurnBefore } from '@kith/base';
 import type { Documents, Search } from '@kith/store';
 import { type ListPage, type ListRange, placeOf } from '../listing.ts';
 import { users } from './collections/users.ts';
 import { everything, nameKey, namesFrom, within } from './keys-of.ts';
-import { nextTurnBefore } from './next-turn.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 

@@ -9,7 +9,7 @@ import { makeEvent } from '@kith/service';
 /** How each line of a list of erasures begins. */
 const start = '{"projectId":"';
 
-/** Reads a list of erasures. Throws `StartError`. */
+/** Reads a list of erasures. Leaves out the notes that were withdrawn. Throws `StartError`. */
 export function readErasures(path: string): ErasureNote[] {
   let text: string;
   try {
@@ -17,7 +17,7 @@ export function readErasures(path: string): ErasureNote[] {
   } catch (error) {
     throw new StartError(`${path} cannot be read.`, { cause: error });
   }
-  return text.split('\n').flatMap((line, at) => {
+  const notes = text.split('\n').flatMap((line, at) => {
     // If the file was edited on Windows, its lines may end with \r\n.
     const entry = line.trim();
     // An incomplete entry means that a process died while it wrote the entry. The process had not yet erased the user or
@@ -29,6 +29,8 @@ export function readErasures(path: string): ErasureNote[] {
       throw new StartError(`${path}, line ${at + 1} is not a valid erasure entry.`, { cause: error });
     }
   });
+  const withdrawn = new Set(notes.flatMap(({ withdraws }) => withdraws ?? []));
+  return notes.filter(({ id = '', withdraws }) => withdraws === undefined && !withdrawn.has(id));
 }
 
 /** Writes a list of erasures to a new file. The restored installation then adds its own erasures to this file. */

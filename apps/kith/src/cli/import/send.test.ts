@@ -84,3 +84,9 @@ test('requests have more rows as long as answers are quick, and fewer rows after
   pace.answered(40, 10);
   expect(pace.rows).toBe(275);
 });
+
+test('an answer that is not from Kith ends the import with a message that says so', async () => {
+  await using proxy = await serve((_request, response) => response.end('<html>Sign in</html>'));
+  const message = 'POST / answered 200, and this answer does not come from Kith';
+  await expect(proxy.send([{ n: 1 }])).rejects.toThrow(message);
+});

@@ -170,10 +170,11 @@ async function send(
       if (isLate) throw new StartError(`The gateway at ${access.url} does not answer.`, { cause: answer });
     } else {
       const { status, isOk, content } = answer;
-      if (isOk) return importResult.parse(content);
+      const result = importResult.safeParse(content);
+      if (isOk && result.success) return result.data;
       if (status === statusOf('gateway/timeout') && isDivisible) return 'too-slow';
       const isPassing = status === 429 || status >= 500;
-      if (!isPassing || isLate) throw new CallError(`POST ${path}`, status, content as { code: string });
+      if (!isPassing || isLate) throw new CallError(`POST ${path}`, status, content);
     }
     await wait(waitMs, undefined, { signal });
   }

@@ -1,14 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Logger, Metrics, StartError } from '@kith/base';
-import { BusWrapper, type ConsumeOptions, type Delivery, type Intake } from '@kith/bus';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type RunningService, startByManifest } from '@kith/service';
 import type { PlatformConfig } from '../../forms/config.ts';
 import type { DataFolder } from '../../forms/data-folder.ts';
 import { filesUrl } from '../../forms/files-of.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
-import { serviceMoves, services } from '../../services.ts';
+import { durables, serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
 /**
@@ -16,16 +15,6 @@ const everyMs = 100;
  * fails is retried.
  */
 const patienceMs = 20 * 60_000;
-
-/** A bus that records which consumers the services have. */
-class NotingBus extends BusWrapper {
-  readonly durables = new Set<string>();
-
-  override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Promise<Intake> {
-    this.durables.add(options.durable);
-    return super.consume(options, handle);
-  }
-}
 
 export interface QuietOptions {
   config: PlatformConfig;
@@ -38,17 +27,19 @@ export interface QuietOptions {
 /**
  * Runs the services of an embedded installation, without a gateway, until they have finished their pending work. Then every event
  * is published, every consumer is at the end of the log, and only stored data has to be moved. Throws `StartError` if a consumer
- * does not reach the end in time. Throws it immediately if a consumer belongs to no service any more.
+ * does not reach the end in time. Throws it immediately if a consumer belongs to no service any more, or if `without` names a
+ * consumer of a service.
  */
 export async function untilQuiet(
   folder: DataFolder,
   { config, log, without = [], patience = patienceMs }: QuietOptions,
 ): Promise<void> {
   const file = folder.file('events.sqlite');
-  const bus = new NotingBus(new InProcessBus({ prefix: config.KITH_PREFIX, file, log }));
+  const bus = new InProcessBus({ prefix: config.KITH_PREFIX, file, log });
   const left = () => whatIsLeft(folder, without);
   const running: RunningService[] = [];
   try {
+    refuseServed(folder, without);
     const settings = withKnownSecret(folder, config);
     const runtime = { bus, log, metrics: new Metrics(), nodeEnv: config.NODE_ENV };
     for (const manifest of services) {
@@ -58,12 +49,6 @@ export async function untilQuiet(
       const own = { ERASURES_FILE: undefined, STORAGE_URL: settings.STORAGE_URL ?? filesUrl(folder) };
       const given = { config: { ...settings, ...own }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
-    }
-    for (const durable of behind(folder, without)) {
-      if (bus.durables.has(durable)) continue;
-      throw new StartError(
-        `The consumer ${durable} has not received all events, and no service of this version has it. Use --without ${durable} to skip it.`,
-      );
     }
     const until = Date.now() + patience;
     for (let busy = left(); busy; busy = left()) {
@@ -83,14 +68,38 @@ export async function untilQuiet(
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
-/** What is still pending, as a sentence without its full stop. `undefined` if nothing is pending. */
+/** Throws `StartError` if a service has one of these consumers: the service would lose events. */
+function refuseServed(folder: DataFolder, without: readonly string[]): void {
+  const served = without.find((durable) => durables.includes(durable));
+  if (served === undefined) return;
+  using db = new DatabaseSync(folder.file('events.sqlite'), { timeout: 5_000 });
+  const stored = db.prepare('SELECT durable FROM consumers').all();
+  const retired = stored.map(({ durable }) => String(durable)).filter((one) => !durables.includes(one));
+  const advice =
+    retired.length > 0 ? `Consumers without a service: ${retired.join(', ')}.` : 'Leave out --without.';
+  throw new StartError(
+    `--without ${served} would skip events of a consumer that a service of this version has. ${advice}`,
+  );
+}
+
+/**
+ * What is still pending, as a sentence without its full stop. `undefined` if nothing is pending. Throws `StartError` if a
+ * consumer without a service has not received all events. The services may publish events during the wait, so this can happen
+ * to a consumer that had received all events before.
+ */
 function whatIsLeft(folder: DataFolder, without: readonly string[]): string | undefined {
   for (const { service } of serviceMoves) {
     using db = new DatabaseSync(folder.file(`${service}.sqlite`), { timeout: 5_000 });
     if (db.prepare('SELECT 1 FROM events WHERE published = 0 LIMIT 1').get())
       return `Events of ${service} are not published`;
   }
-  const [durable] = behind(folder, without);
+  const waiting = behind(folder, without);
+  const retired = waiting.find((durable) => !durables.includes(durable));
+  if (retired !== undefined)
+    throw new StartError(
+      `The consumer ${retired} has not received all events, and no service of this version has it. Use --without ${retired} to skip it.`,
+    );
+  const [durable] = waiting;
   return durable === undefined ? undefined : `The consumer ${durable} has not received all events`;
 }
 

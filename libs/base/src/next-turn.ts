@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { DeadlinePassed } from '@kith/base';
+import { DeadlinePassed } from './errors.ts';
 
 /**
  * Lets other work of the process run between two reads, because the embedded store's calls block the event loop. If `deadline`
