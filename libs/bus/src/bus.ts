@@ -92,6 +92,8 @@ export interface Backlog {
   pending: number;
   /** Events that the durable has given up. */
   dead: number;
+  /** The last position up to which the durable has applied or given up all its events. */
+  position: number;
 }
 
 export interface RequestOptions {

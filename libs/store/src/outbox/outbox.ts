@@ -99,12 +99,21 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** When the service's durable consumers had last had all their events (docs/adr/0061). */
+/** What the service's durable consumers have had of the log (docs/adr/0061). */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
-  /** For each durable: the end of the log when no event waited for the durable, and the time of this, Unix ms. */
-  durables: Record<string, { position: number; at: number }>;
+  /**
+   * For each durable: an end of the log that the durable has reached, and `next`, a later end that it had not reached when it was
+   * last checked.
+   */
+  durables: Record<string, LogEnd & { next?: LogEnd }>;
+}
+
+/** The last position of the log at a time (Unix ms). */
+export interface LogEnd {
+  position: number;
+  at: number;
 }
 
 /** How many times a database was restored from a backup (docs/adr/0028). */
