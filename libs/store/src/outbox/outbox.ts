@@ -10,7 +10,7 @@ export interface StoredEvent {
   traceparent?: string | undefined;
   /** When the event was stored, Unix ms. It cannot have been published before this time. */
   at: number;
-  /** Another event of the same aggregate has the same `seq`. */
+  /** Another event of the same aggregate has the same `seq`, and the aggregate has not ended with that event (`noteEnd`). */
   conflict?: true;
 }
 
@@ -76,6 +76,11 @@ export interface Outbox {
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
   /** Replaces the content of a published event. The event's new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
+  /**
+   * Notes that an aggregate ends with this event. If the aggregate is stored again, its new events may have the same `seq` as this
+   * one.
+   */
+  noteEnd(key: string): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
   /** The highest marked position between `above` and `below`, and the id of the event at this position. */
