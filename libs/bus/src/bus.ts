@@ -6,7 +6,7 @@ export interface Message {
   body: Uint8Array;
   /**
    * Only on a received message: the earliest time at which the message may have arrived, Unix ms. Absent if it arrived just now
-   * (docs/adr/0035).
+   * (docs/adr/0035). If the message is a repeat, the time at which it was first sent (docs/adr/0026).
    */
   receivedAt?: number;
 }
@@ -92,6 +92,8 @@ export interface Backlog {
   pending: number;
   /** Events that the durable has given up. */
   dead: number;
+  /** The last position up to which the durable has applied or given up all its events. */
+  position: number;
 }
 
 export interface RequestOptions {

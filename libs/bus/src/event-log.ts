@@ -198,7 +198,12 @@ export class EventLog {
 
   backlog(durable: string): Backlog {
     const dead = this.#db.prepare('SELECT count(*) AS dead FROM dead_letters WHERE durable = ?').get(durable);
-    return { pending: this.#consumers.get(durable)?.pending() ?? 0, dead: Number(dead?.dead) };
+    const consumer = this.#consumers.get(durable);
+    return {
+      pending: consumer?.pending() ?? 0,
+      dead: Number(dead?.dead),
+      position: consumer?.applied() ?? 0,
+    };
   }
 
   deadLetters(durable: string): DeadLetter[] {

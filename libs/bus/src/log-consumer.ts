@@ -92,6 +92,11 @@ export class LogConsumer {
     return matching.reduce((sum, { count }) => sum + count, retries.count);
   }
 
+  /** The last position up to which the consumer has applied or given up every event. */
+  applied(): number {
+    return (this.#sql.state.get(this.#options.durable) as unknown as State).applied;
+  }
+
   /** Drops the events at these positions if they were read from the log but not delivered yet. */
   drop(positions: ReadonlySet<number>): void {
     this.#fresh = this.#fresh.filter(({ position }) => !positions.has(position));

@@ -83,7 +83,7 @@ export async function readGivenUp(
   return bodies;
 }
 
-/** Counts the events that a durable has not applied yet, and those that it has given up. */
+/** Reads how far a durable is behind, and counts the events that it has given up. */
 export async function readBacklog(jsm: JetStreamManager, prefix: string, durable: string): Promise<Backlog> {
   const streams = streamNames(prefix);
   const [consumer, letters] = await Promise.all([
@@ -93,7 +93,8 @@ export async function readBacklog(jsm: JetStreamManager, prefix: string, durable
   const dead = Object.entries(letters.state.subjects ?? {})
     .filter(([subject]) => !subject.endsWith(`.${replayed}`))
     .reduce((sum, [, count]) => sum + count, 0);
-  return { pending: consumer.num_pending + consumer.num_ack_pending, dead };
+  const { num_pending, num_ack_pending, ack_floor } = consumer;
+  return { pending: num_pending + num_ack_pending, dead, position: ack_floor.stream_seq };
 }
 
 /** Reads the events that a durable has given up, oldest first, each with its position in the stream. */

@@ -26,6 +26,11 @@ interface Asked {
  * several pings without an answer. Until then, the broker still sends requests to this replica.
  */
 const againMs = 1_000;
+/**
+ * How long the sender had waited for an answer when it sent a request again, in ms. The request itself stays the same, so it
+ * says how much time was left when it was first sent.
+ */
+export const waitedHeader = 'Kith-Waited';
 /** The NATS server sends a message with this status if nobody listens (NATS client protocol, no responders). */
 const noResponders = 503;
 
@@ -78,7 +83,13 @@ export class NatsRequests {
 
   /** Sends repeatable requests again after a reconnect, because these requests or their answers may have been lost. */
   askAgain(): void {
-    for (const [id, { subject, again }] of this.#asked) if (again) this.#send(id, subject, again);
+    for (const [id, asked] of this.#asked) this.#sendAgain(id, asked);
+  }
+
+  #sendAgain(id: string, { subject, again, until, timeoutMs }: Asked): void {
+    if (!again) return;
+    const waitedMs = Math.round(performance.now() - (until - timeoutMs));
+    this.#send(id, subject, { ...again, headers: { ...again.headers, [waitedHeader]: String(waitedMs) } });
   }
 
   #send(id: string, subject: string, { headers, body }: Message): void {
@@ -137,14 +148,14 @@ export class NatsRequests {
     const now = performance.now();
     let next = Number.POSITIVE_INFINITY;
     for (const [id, asked] of this.#asked) {
-      const { subject, again, timeoutMs, until } = asked;
+      const { subject, timeoutMs, until } = asked;
       if (until <= now) {
         this.#take(id)?.fail(new RequestTimeout(`${subject} did not answer in ${timeoutMs} ms.`));
         continue;
       }
-      if (again && asked.againAt <= now) {
+      if (asked.againAt <= now) {
         asked.againAt = now + againMs;
-        this.#send(id, subject, again);
+        this.#sendAgain(id, asked);
       }
       next = Math.min(next, until, asked.againAt);
     }

@@ -46,7 +46,7 @@ import {
 } from './nats-dead-letters.ts';
 import { consumerNotFound } from './nats-durables.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
-import { NatsRequests } from './nats-requests.ts';
+import { NatsRequests, waitedHeader } from './nats-requests.ts';
 import { ensureStreams, removeMessage } from './nats-streams.ts';
 import { withdrawEvents } from './nats-withdraw.ts';
 import { NatsWrites } from './nats-writes.ts';
@@ -137,7 +137,9 @@ export class NatsBus implements Bus {
     watchAbsence();
     const inFlight = new InFlight();
     const respond = async (msg: Msg) => {
-      const reply = await answer({ headers: decodeHeaders(msg), body: msg.data, receivedAt: receivedAt() });
+      const asked = decodeHeaders(msg);
+      const firstSentAt = receivedAt() - Number(asked[waitedHeader] ?? 0);
+      const reply = await answer({ headers: asked, body: msg.data, receivedAt: firstSentAt });
       if (!reply || !msg.reply) return;
       const { headers, body } = checkedMessage(reply);
       this.#writes.add({

@@ -41,17 +41,21 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     await intake.drain();
   });
 
-  test('the backlog of a durable counts only events on its own subjects that it has not applied', async () => {
+  test('the backlog of a durable counts only events on its own subjects that it has not applied, and tells its position', async () => {
     const { project, subject } = space();
     const durable = `behind-${project}`;
     const held = Promise.withResolvers<void>();
     const intake = await bus.consume({ durable, subjects: [subject] }, () => held.promise);
-    expect(await bus.backlog(durable)).toEqual({ pending: 0, dead: 0 });
-    for (let count = 0; count < 3; count++) await bus.publish({ subject, id: randomUUID(), body });
+    expect(await bus.backlog(durable)).toMatchObject({ pending: 0, dead: 0 });
+    const first = await bus.publish({ subject, id: randomUUID(), body });
+    await bus.publish({ subject, id: randomUUID(), body });
+    const last = await bus.publish({ subject, id: randomUUID(), body });
     await bus.publish({ subject: `${subject}-of-others`, id: randomUUID(), body });
     await waitFor(async () => (await bus.backlog(durable)).pending === 3);
+    expect((await bus.backlog(durable)).position).toBeLessThan(first);
     held.resolve();
     await waitFor(async () => (await bus.backlog(durable)).pending === 0);
+    expect((await bus.backlog(durable)).position).toBeGreaterThanOrEqual(last);
     await intake.drain();
   });
 

@@ -5,6 +5,7 @@ import { openDocuments } from '@kith/store/open';
 import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { checkForMissed } from '../src/events/missed-events.ts';
 import { subscription } from '../src/events/subscribe.ts';
 
 const made = { type: 'thing.made', version: 1, data: z.object({}) } as const;
@@ -54,7 +55,7 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
 
   /** Publishes events. With `gone`, they leave the log again, as events do that have become old. */
   async function publish(count: number, { type = made.type as string, gone = false } = {}) {
-    const published: { subject: string; id: string }[] = [];
+    const published: { subject: string; id: string; position: number }[] = [];
     for (let at = 0; at < count; at++) {
       const content = {
         id: randomUUID(),
@@ -68,10 +69,11 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
       };
       const subject = eventSubject(runtime.bus.prefix, content);
       const body = new TextEncoder().encode(JSON.stringify(content));
-      await runtime.bus.publish({ subject, id: content.id, body });
-      published.push({ subject, id: content.id });
+      const position = await runtime.bus.publish({ subject, id: content.id, body });
+      published.push({ subject, id: content.id, position });
     }
     if (gone) await runtime.bus.withdraw(published);
+    return published;
   }
 
   const missed = async () => {
@@ -96,5 +98,48 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     await publish(3, { gone: true });
     await (await start()).stop();
     expect(await missed()).toBe(0);
+  });
+
+  test.each([
+    { keepsUp: true, title: 'a consumer that keeps up is not reported, even if it is never without events' },
+    {
+      keepsUp: false,
+      title: 'a consumer that does not keep up is reported, even if it is checked all the time',
+    },
+  ])('$title', async ({ keepsUp }) => {
+    const { bus, metrics, log } = runtime;
+    const documents = undo.adopt(await openDocuments(store.config, { collections: [] }), (one) =>
+      one.close(),
+    );
+    const { outbox } = documents;
+    const works = Array.from({ length: 6 }, () => Promise.withResolvers<void>());
+    let begun = 0;
+    const subjects = [`${bus.prefix}.event.>`];
+    const intake = await bus.consume(
+      { durable, subjects },
+      () => works[begun++]?.promise ?? Promise.resolve(),
+    );
+    const check = () => checkForMissed({ bus, outbox, durables: [durable], metrics, log });
+    await check();
+    const published: Awaited<ReturnType<typeof publish>> = [];
+    for (const at of works.keys()) {
+      published.push(...(await publish(1)));
+      // The consumer applies an event only when another one waits.
+      if (keepsUp) works[at - 1]?.resolve();
+      const applied = keepsUp ? (published[at - 1]?.position ?? 0) : 0;
+      await waitFor(async () => (await bus.backlog(durable)).position >= applied);
+      await check();
+      // Two days pass.
+      const heard = await outbox.fact('heard');
+      const note = heard?.durables[durable];
+      if (note) note.at -= 2 * dayMs;
+      if (note?.next) note.next.at -= 2 * dayMs;
+      if (heard) await outbox.noteFact('heard', heard);
+    }
+    await bus.withdraw(published.slice(0, 3));
+    await check();
+    for (const { resolve } of works) resolve();
+    await intake.drain();
+    expect(await missed()).toBe(keepsUp || engine === 'embedded' ? 0 : 1);
   });
 });

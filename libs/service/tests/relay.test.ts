@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createLogger, Metrics } from '@kith/base';
 import type { Bus } from '@kith/bus';
-import type { EventEnvelope } from '@kith/contracts';
+import { type EventEnvelope, eventSubject } from '@kith/contracts';
 import { Relay } from '@kith/service';
 import type { Copies } from '@kith/store';
 import { openSqlite } from '@kith/store/sqlite';
@@ -264,6 +264,33 @@ test('a relay stores the span of log positions of published events; the span beg
   expect(spans.get('old')).toMatchObject({ first: 0, last: before + 1 });
   expect(spans.get('new-1')).toMatchObject({ first: before + 2, last: before + 3 });
   expect(spans.get('new-2')).toEqual(spans.get('new-1'));
+});
+
+test('a relay that was frozen does not bring back an event that another process has published and erased meanwhile', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    store('erased');
+    const find = outbox.unpublished.bind(outbox);
+    outbox.unpublished = async (limit, past) => {
+      outbox.unpublished = find;
+      const found = await find(limit, past);
+      for (const { key, event } of found) {
+        const subject = eventSubject(bus.prefix, event);
+        await bus.publish({ subject, id: event.id, body: new TextEncoder().encode(JSON.stringify(event)) });
+        await outbox.markPublished([key]);
+        await bus.withdraw([{ subject, id: event.id }]);
+        await outbox.forget([key]);
+      }
+      // Longer than the broker remembers an event.
+      vi.advanceTimersByTime(150_000);
+      return found;
+    };
+    await start(never).stop();
+    const { first, last } = await bus.log();
+    expect({ first, last }).toEqual({ first: 2, last: 1 });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('two relays on one outbox publish all of its events, and nothing else', async () => {

@@ -18,8 +18,8 @@ export const checkMissedMs = 10 * 60_000;
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes which durable consumers of a service have had all their events. Reports a consumer if it last had all of them so long
- * ago that later events may have left the log, and events have left the log since (docs/adr/0061).
+ * Notes up to which end of the log each durable consumer of a service has had its events. Reports a consumer if the log ended
+ * there so long ago that later events may have left the log, and events have left the log since (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
   if (durables.length === 0) return;
@@ -31,6 +31,8 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
   const now = Date.now();
   for (const durable of durables) {
     const before = noted[durable];
+    // This comparison comes first, because NATS counts an event that leaves the log as acknowledged, even if the consumer has
+    // not had it.
     const hasMissed = before && before.at < now - keptMs && before.position + 1 < first;
     if (hasMissed) {
       metrics.eventsMissed.inc({ durable });
@@ -39,9 +41,13 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
         'a consumer may have missed events: they have left the log',
       );
     }
-    const { pending } = await bus.backlog(durable);
-    if (pending === 0) noted[durable] = { position: last, at: now };
-    else if (hasMissed) noted[durable] = { position: first - 1, at: now };
+    const end = { position: last, at: now };
+    const { pending, position } = await bus.backlog(durable);
+    if (pending === 0) noted[durable] = end;
+    else if (!before || hasMissed) noted[durable] = { position: first - 1, at: now };
+    // A consumer may always have events under way. So the note follows the ends of the log that the consumer has passed since.
+    else if (!before.next || position >= before.next.position)
+      noted[durable] = { ...before, ...before.next, next: end };
   }
   await outbox.noteFact('heard', { created, durables: noted });
 }

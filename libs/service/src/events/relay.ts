@@ -133,7 +133,14 @@ export class Relay {
           this.#isSweepDue = false;
           this.#past = undefined;
         }
+        const began = performance.now();
         const events = await outbox.unpublished(batch, this.#past);
+        // If the process was frozen during the read, another process may have published these events and erased them again. The
+        // broker no longer drops them as repeats, so publishing them would bring them back. So they are read again.
+        if (performance.now() - began > oneCopyMs) {
+          this.#again = true;
+          continue;
+        }
         isAtEnd = events.length < batch;
         if (!this.#past) this.#oldest = oldestOf(events);
         if (events.length === 0) continue;

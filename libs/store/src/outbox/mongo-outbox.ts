@@ -31,8 +31,10 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Set if another event was already stored under the usual key of this event (`eventKey`). */
+  /** Set if another event was already stored under the usual key of this event (`eventKey`), and is not an `end`. */
   conflict?: true;
+  /** Set if the aggregate has ended with this event (`Outbox.noteEnd`). */
+  end?: true;
   expireAt?: Date;
   /** The span in which the event's copies lie. Absent if the event was published when spans were not stored yet. */
   first?: number;
@@ -201,6 +203,10 @@ export class MongoOutbox implements Outbox {
     );
   }
 
+  async noteEnd(key: string): Promise<void> {
+    await this.#events.updateOne({ _id: key }, { $set: { end: true } });
+  }
+
   async forget(keys: readonly string[]): Promise<void> {
     // Removes the keys from the batches, because a key names the person that its event is about.
     await this.#leaveOut(keys);
@@ -317,19 +323,22 @@ export class MongoOutbox implements Outbox {
   /**
    * Looks at copies whose keys were taken. Most of the time, the same event was copied before. If another event has the key,
    * the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the relay
-   * reports it. Two events can have the same `seq` only if a database has lost a change that it had acknowledged.
+   * reports it: two events of an aggregate can have the same `seq` only if a database has lost a change that it had acknowledged.
+   * If the aggregate had ended with the first event, the second event belongs to a later life of the aggregate, which counts from
+   * 1 again. Such a copy is not marked.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;
     const ids = copies.map(({ _id }) => _id);
     const there = await this.#events.find({ _id: { $in: ids } }, { batchSize: ids.length }).toArray();
     const idOf = ({ event }: { event: string }) => readEventText(event).event.id;
-    const stored = new Map(there.map((row) => [row._id, idOf(row)]));
-    const conflicts = copies.filter((copy) => (stored.get(copy._id) ?? idOf(copy)) !== idOf(copy));
-    await insertAbsent<EventDocument>(
-      this.#events,
-      conflicts.map((copy) => ({ ...copy, _id: `${copy._id}|${idOf(copy)}`, conflict: true as const })),
-    );
+    const stored = new Map(there.map((row) => [row._id, row]));
+    const beside = copies.flatMap((copy) => {
+      const first = stored.get(copy._id);
+      if (!first || idOf(first) === idOf(copy)) return [];
+      return { ...copy, _id: `${copy._id}|${idOf(copy)}`, ...(!first.end && { conflict: true as const }) };
+    });
+    await insertAbsent<EventDocument>(this.#events, beside);
   }
 }
 

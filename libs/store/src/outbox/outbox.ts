@@ -10,7 +10,7 @@ export interface StoredEvent {
   traceparent?: string | undefined;
   /** When the event was stored, Unix ms. It cannot have been published before this time. */
   at: number;
-  /** Another event of the same aggregate has the same `seq`. */
+  /** Another event of the same aggregate has the same `seq`, and the aggregate has not ended with that event (`noteEnd`). */
   conflict?: true;
 }
 
@@ -76,6 +76,11 @@ export interface Outbox {
   holds(range: EventRange, how?: { unpublished?: true }): Promise<boolean>;
   /** Replaces the content of a published event. The event's new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
+  /**
+   * Notes that an aggregate ends with this event. If the aggregate is stored again, its new events may have the same `seq` as this
+   * one.
+   */
+  noteEnd(key: string): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
   /** The highest marked position between `above` and `below`, and the id of the event at this position. */
@@ -99,12 +104,21 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** When the service's durable consumers had last had all their events (docs/adr/0061). */
+/** What the service's durable consumers have had of the log (docs/adr/0061). */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
-  /** For each durable: the end of the log when no event waited for the durable, and the time of this, Unix ms. */
-  durables: Record<string, { position: number; at: number }>;
+  /**
+   * For each durable: an end of the log that the durable has reached, and `next`, a later end that it had not reached when it was
+   * last checked.
+   */
+  durables: Record<string, LogEnd & { next?: LogEnd }>;
+}
+
+/** The last position of the log at a time (Unix ms). */
+export interface LogEnd {
+  position: number;
+  at: number;
 }
 
 /** How many times a database was restored from a backup (docs/adr/0028). */

@@ -196,6 +196,9 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     });
   }
 
+  /** Does nothing: SQLite loses no acknowledged change, so no event is reported as a conflict. */
+  async noteEnd(_key: string): Promise<void> {}
+
   async forget(keys: readonly string[]): Promise<void> {
     // Removes the keys from the batches, because a key names the person that its event is about.
     this.#leaveOut.run(JSON.stringify(keys));

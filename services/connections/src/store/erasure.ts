@@ -36,7 +36,10 @@ export class Erasure extends EndedUsers {
     const { range, last } = pairEvents(pair);
     if (await outbox.holds(range, { unpublished: true })) return false;
     const told = await outbox.published(range, 2);
-    return told.every(({ key }) => key === last) && this.#documents.erase(pairs, read);
+    if (told.some(({ key }) => key !== last)) return false;
+    // A late request can store the pair again, and so can an import after nine days.
+    await outbox.noteEnd(last);
+    return this.#documents.erase(pairs, read);
   }
 
   /** Removes the totals of a user who has no pairs. */
