@@ -1,6 +1,6 @@
 // Starts no platform and no process.
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -129,6 +129,27 @@ describe('a backup of a platform whose files are outside of the data folder', ()
       0,
       expect.stringContaining('warning: for 2 of 2 files, the bytes are not in'),
     ]);
+  });
+
+  it.each([
+    ['plain', {}],
+    ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
+  ])('is made with a damaged file’s readable bytes, names the file, and fails: %s', async (kind, sealed) => {
+    const place = pathOf(`${kind}-damaged-place`);
+    await cp(pathOf('bucket'), place, { recursive: true });
+    const key = (await keysIn(place)).find((one) => one.includes(fileOfOther)) ?? '';
+    await truncate(join(place, key), 6);
+    const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
+    const made = await backUp(`${kind}-damaged`, env);
+    const named = `${fileOfOther} of project ${other.projectId}`;
+    expect([made.code, made.stderr]).toEqual([1, expect.stringContaining(`damaged: ${named}.`)]);
+    const restored = pathOf(`${kind}-damaged-restored`);
+    const { code } = await runKith(['restore', pathOf(`${kind}-damaged`)], {
+      ...{ KITH_DATA: restored, ...sealed },
+    });
+    const files = join(restored, 'files');
+    expect([code, await keysIn(files)]).toEqual([0, await keysIn(pathOf('bucket'))]);
+    expect(await readFile(join(files, key), 'utf8')).toBe('a file');
   });
 
   it.each([

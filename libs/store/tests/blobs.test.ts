@@ -4,10 +4,19 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { pipeline } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Blobs, type BlobsConfig, bucketName, copyBlobs, openBlobs } from '@kith/store/blobs';
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  BlobDamaged,
+  type Blobs,
+  type BlobsConfig,
+  bucketName,
+  copyBlobs,
+  openBlobs,
+} from '@kith/store/blobs';
 import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
 import { MongoClient, ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { s3Place } from '../src/blobs/s3-blobs.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -234,8 +243,39 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await blobs.put('cut/one', pieces(randomBytes(300_000)));
     const file = await db.collection(`${bucketName}.files`).findOne({ filename: 'cut/one' });
     await db.collection(`${bucketName}.chunks`).deleteOne({ files_id: file!._id, n: 1 });
-    await expect(read('cut/one')).rejects.toThrow('lacks its last');
+    await expect(read('cut/one')).rejects.toThrow(BlobDamaged);
     await blobs.removeAll('cut/');
+  });
+
+  it('copies the readable bytes of a damaged blob, and names the blob', async () => {
+    await using target = await createBlobHome('folder');
+    const copies = await openBlobs(target.config);
+    const bytes = randomBytes(300_000);
+    const readable = 255 * 1024;
+    await blobs.put('damaged/whole', pieces(bytes));
+    if (home.config.kind === 'gridfs') {
+      await using client = new MongoClient(home.config.url);
+      const db = client.db(home.config.database);
+      await blobs.put('damaged/cut', pieces(bytes));
+      const file = await db.collection(`${bucketName}.files`).findOne({ filename: 'damaged/cut' });
+      await db.collection(`${bucketName}.chunks`).deleteOne({ files_id: file!._id, n: 1 });
+    } else {
+      // A file that has been cut off cannot be told from a file that was stored with fewer bytes.
+      await blobs.put('damaged/cut', pieces(bytes.subarray(0, readable)));
+    }
+    const recorded = ['damaged/cut', 'damaged/whole'].map((key) => ({ key, size: bytes.length }));
+    const list = async function* () {
+      yield* recorded;
+    };
+    const damaged: string[] = [];
+    await copyBlobs({ list, read: (key) => blobs.read(key) }, copies, {
+      damaged: ({ key }) => damaged.push(key),
+    });
+    expect(damaged).toEqual(['damaged/cut']);
+    const sizes: Record<string, number> = {};
+    for await (const { key, size } of copies.list()) sizes[key] = size;
+    expect(sizes).toEqual({ 'damaged/cut': readable, 'damaged/whole': bytes.length });
+    await blobs.removeAll('damaged/');
   });
 
   // A reader is as slow as its client, and there may be many readers. So each reader may use only little memory.
@@ -267,6 +307,28 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await far.close();
     proxy.close();
     await blobs.removeAll('slow/');
+  });
+
+  it.runIf(kind === 's3')('sweeps more unfinished uploads than fit on one page', async () => {
+    const { bucket: Bucket, prefix, ...place } = s3Place((home.config as { url: string }).url);
+    using client = Object.assign(new S3Client({ ...place, forcePathStyle: true }), {
+      [Symbol.dispose]: () => client.destroy(),
+    });
+    const count = 1_010;
+    for (let at = 0; at < count; at += 10) {
+      await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          client.send(new CreateMultipartUploadCommand({ Bucket, Key: `${prefix}left/${at + index}` })),
+        ),
+      );
+    }
+    const left = async () => {
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }));
+      return Uploads.length;
+    };
+    expect(await left()).toBe(1_000);
+    await blobs.sweep(-2_000);
+    expect(await left()).toBe(0);
   });
 
   it('refuses keys that could lead outside the store', async () => {

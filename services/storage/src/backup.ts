@@ -20,9 +20,10 @@ export const storageBackup: ServiceBackup = {
     of({ id: place, doc }) {
       const file = { ...placedFile(place), bytesId: doc.bytesId };
       const variants = Object.entries((doc as StoredFileRow).image?.variants ?? {});
+      const of = { fileId: file.id, projectId: file.projectId };
       return [
-        { key: blobKey(file), size: doc.original.size },
-        ...variants.map(([name, { size }]) => ({ key: blobKey(file, name), size })),
+        { ...of, key: blobKey(file), size: doc.original.size },
+        ...variants.map(([name, { size }]) => ({ ...of, key: blobKey(file, name), size })),
       ];
     },
     below({ id: place, doc: { bytesId } }) {

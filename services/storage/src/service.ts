@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Turns } from '@kith/base';
+import { clocksMs, Turns } from '@kith/base';
 import { knownUsers } from '@kith/contracts';
 import {
   type HttpIntakeConfig,
@@ -43,6 +43,11 @@ export interface StorageOptions {
   sweepEveryMs?: number;
   /** How long the bytes of an unfinished upload are kept, in ms. This has to be longer than any upload takes. */
   looseMs?: number;
+  /**
+   * How old incomplete bytes have to be before the service removes them, in ms. The default is `clocksMs` longer than
+   * `looseMs`: in GridFS, the age comes from the clock of the process that stores the bytes.
+   */
+  incompleteMs?: number;
   /**
    * The maximum time between the end of an upload's form and the answer, in ms. The default is 55 s. This is shorter than the
    * minute for which the gateway waits. If the gateway gets no answer within this minute, it cannot tell the client whether the
@@ -93,6 +98,7 @@ export async function startStorage(
   options: StorageOptions,
 ): Promise<RunningService> {
   const { sweepEveryMs = 5_000, looseMs = 15 * minute, answerMs = 55_000, draftFolder, quotas } = options;
+  const { incompleteMs = looseMs + clocksMs } = options;
   const { bus, log, metrics } = runtime;
   await using undo = new AsyncDisposableStack();
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
@@ -120,7 +126,7 @@ export async function startStorage(
   // This sweep may take long if many bytes are stored, so the other sweeps do not wait for it.
   const sweepBytes = async () => {
     await sweepFolder(draftFolder, looseMs);
-    await blobs.sweep(looseMs);
+    await blobs.sweep(incompleteMs);
   };
   const everyMs = Math.max(sweepEveryMs, looseMs);
   const byteSweeper = undo.adopt(new Sweeper(sweepBytes, { everyMs, log }), (one) => one.stop());

@@ -1,11 +1,14 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { createImage } from '@kith/contracts';
+import { openBlobs } from '@kith/store/blobs';
 import { availableEngines } from '@kith/testing';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filmOf } from '../../../tests/support/film.ts';
 import { smallPng } from '../../../tests/support/multipart.ts';
 import { upload } from './support/bytes-client.ts';
 import { keepsFrames } from './support/keeps-frames.ts';
+import { createPlace } from './support/place.ts';
 import { someone, World } from './support/world.ts';
 
 describe.each(availableEngines())('images (%s)', (engine) => {
@@ -23,6 +26,29 @@ describe.each(availableEngines())('images (%s)', (engine) => {
     bytes.write('mif1', 8);
     const answer = await upload(world.url(), createImage, someone(), bytes);
     expect([answer?.status, answer?.json]).toEqual([201, expect.objectContaining({ format: 'avif' })]);
+  });
+
+  it('are answered as stored even if their temporary files cannot be removed', async () => {
+    await using place = await createPlace(engine);
+    const { draftFolder } = place.config;
+    const blobs = await openBlobs(place.config.blobs);
+    const put = blobs.put.bind(blobs);
+    vi.spyOn(blobs, 'put').mockImplementation(async (...given) => {
+      const size = await put(...given);
+      // With a file instead of the folder, every removal below it fails.
+      await rename(draftFolder, `${draftFolder}.away`);
+      await writeFile(draftFolder, '');
+      return size;
+    });
+    const owner = someone();
+    {
+      await using broken = await World.start(engine, { place, blobs });
+      const answer = await upload(broken.url(), createImage, owner, smallPng);
+      expect(answer?.status).toBe(201);
+    }
+    await rm(draftFolder);
+    await rename(`${draftFolder}.away`, draftFolder);
+    expect((await place.held(owner)).rows).toHaveLength(1);
   });
 
   it('are refused, and leave no bytes, if they cannot be rendered in time', async () => {

@@ -1,6 +1,7 @@
 // Starts no platform and no process.
-import { openBlobs } from '@kith/store/blobs';
+import { bucketName, openBlobs } from '@kith/store/blobs';
 import { availableEngines, waitFor } from '@kith/testing';
+import { MongoClient, ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { blobKey } from '../src/file.ts';
 import { createPlace } from './support/place.ts';
@@ -55,5 +56,24 @@ test.each(availableEngines())(
     await place.store.erased.mark(owner, Date.now(), 60_000);
     await waitFor(async () => (await place.held(owner)).keys.length === 0, { what: 'the erasure' });
     slow.resolve();
+  },
+);
+
+test.runIf(availableEngines().includes('containers'))(
+  'the sweep of bytes spares an upload whose process has a clock that is behind',
+  async () => {
+    await using place = await createPlace('containers');
+    const { url, database } = place.config.blobs as { url: string; database: string };
+    await using client = new MongoClient(url);
+    const chunks = client.db(database).collection(`${bucketName}.chunks`);
+    // The first chunk of an upload that has just begun. The clock of its process is 50 minutes behind.
+    const files_id = ObjectId.createFromTime(Date.now() / 1000 - 50 * 60);
+    await chunks.insertOne({ files_id, n: 0 });
+    const blobs = await openBlobs(place.config.blobs);
+    const sweep = vi.spyOn(blobs, 'sweep');
+    await using _world = await World.start('containers', { place, blobs });
+    await waitFor(() => sweep.mock.calls.length === 1, { what: 'the sweep of bytes' });
+    await sweep.mock.results[0]?.value;
+    expect(await chunks.countDocuments({ files_id })).toBe(1);
   },
 );

@@ -1,23 +1,31 @@
-import { type BlobEntry, type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
+import type { RecordedBlob } from '@kith/store/backup';
+import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
 /**
- * Copies the bytes of the files in `list` from one place to another. Without a list, copies the bytes of all files. If a call
- * was interrupted, the next call continues where the interrupted call has stopped.
+ * Copies the bytes of the files in `recorded` from one place to another. `damaged` is called for each damaged file. Without
+ * `recorded`, copies the bytes of all files. If a call was interrupted, the next call continues where the interrupted call has
+ * stopped.
  */
 export async function copyFiles(
   from: BlobsConfig,
   to: BlobsConfig,
   progress: (line: string) => void,
-  list?: AsyncIterable<BlobEntry>,
+  recorded?: { list: AsyncIterable<RecordedBlob>; damaged: (blob: RecordedBlob) => void },
 ): Promise<void> {
   const source = await openBlobs(from, { readOnly: true });
   try {
     const target = await openBlobs(to);
     try {
-      const listed = { list: () => list ?? source.list(), read: (key: string) => source.read(key) };
-      const count = await copyBlobs(listed, target, (done) => {
+      const told = (done: number) => {
         if (done % 1_000 === 0) progress(`files: ${done}`);
-      });
+      };
+      const read = (key: string) => source.read(key);
+      const count = recorded
+        ? await copyBlobs({ list: () => recorded.list, read }, target, {
+            progress: told,
+            damaged: recorded.damaged,
+          })
+        : await copyBlobs(source, target, { progress: told });
       if (count > 0) progress(`files: ${count}`);
     } finally {
       await target.close();

@@ -14,6 +14,12 @@ export interface Follows {
   of(target: AnyStored): readonly string[] | { above: string; below: string };
 }
 
+/** A blob as a file's record describes it. `size` is the number of bytes that were stored. */
+export interface RecordedBlob extends BlobEntry {
+  fileId: string;
+  projectId: string;
+}
+
 /** The part of a service that is copied already. */
 export interface Copied {
   find<D>(of: Collection<D>, id: string): D | undefined;
@@ -48,10 +54,9 @@ export interface ServiceBackup {
    */
   early?: readonly AnyCollection[];
   /**
-   * Rows whose bytes are in the store of files. `of` returns the keys and sizes of a row's blobs, and `below` the prefix of
-   * these keys.
+   * Rows whose bytes are in the store of files. `of` returns a row's blobs, and `below` the prefix of the keys of these blobs.
    */
-  bytes?: { rows: AnyCollection; of(row: AnyStored): BlobEntry[]; below(row: AnyStored): string };
+  bytes?: { rows: AnyCollection; of(row: AnyStored): RecordedBlob[]; below(row: AnyStored): string };
   /** The documents with texts that are sealed under KITH_SECRET, and how to reseal these texts. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;

@@ -72,7 +72,10 @@ export class ServiceCopy implements AsyncDisposable {
     options: CopyOptions,
   ): Promise<ServiceCopy> {
     const documents = await openMongoDocuments({ ...from, ...backup.declared });
-    const client = new MongoClient(from.url, { readConcern: { level: 'majority' } });
+    const client = new MongoClient(from.url, {
+      readConcern: { level: 'majority' },
+      readPreference: 'primary',
+    });
     return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
   }
 

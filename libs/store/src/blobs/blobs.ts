@@ -22,6 +22,11 @@ export class BlobRemoved extends Error {
   }
 }
 
+/** Thrown to a reader if a part of a blob's bytes is missing although nobody has removed the blob. */
+export class BlobDamaged extends Error {
+  override name = 'BlobDamaged';
+}
+
 /**
  * Where the bytes of files are stored: in a folder, in GridFS, or in an S3-compatible store (docs/adr/0045). A key is a path of
  * segments of `[A-Za-z0-9._-]`, divided by `/`. The bytes under a key are never changed, only removed.

@@ -12,7 +12,7 @@ import {
   rmdir,
   stat,
 } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { BufferPool, StartError } from '@kith/base';
 import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
@@ -28,7 +28,8 @@ export class FolderBlobs implements Blobs {
   readonly #folder: string;
 
   private constructor(folder: string) {
-    this.#folder = folder;
+    // `dirname` never returns a path that ends with `/`, so `#folder` must not end with `/` either.
+    this.#folder = resolve(folder);
   }
 
   /**

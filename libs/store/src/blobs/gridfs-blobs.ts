@@ -3,7 +3,15 @@ import { finished } from 'node:stream/promises';
 import { type Binary, type Db, GridFSBucket, MongoClient, ObjectId } from 'mongodb';
 import { isMongoDuplicate } from '../drivers/mongo.ts';
 import '../drivers/mongo-driver.ts';
-import { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName, checkKey } from './blobs.ts';
+import {
+  BlobDamaged,
+  type BlobEntry,
+  BlobRemoved,
+  type Blobs,
+  type ByteRange,
+  bucketName,
+  checkKey,
+} from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 
 /** Size of one chunk, in bytes. If a range of bytes is read, up to this many bytes before it and after it are read too. */
@@ -66,6 +74,8 @@ export class GridFsBlobs implements Blobs {
   static async open({ url, database }: { url: string; database: string }): Promise<GridFsBlobs> {
     const client = new MongoClient(url, {
       readConcern: { level: 'majority' },
+      // A secondary may not have a blob yet that has just been stored.
+      readPreference: 'primary',
       writeConcern: { w: 'majority', journal: true },
       serverSelectionTimeoutMS: 3_000,
       connectTimeoutMS: 3_000,
@@ -121,7 +131,7 @@ export class GridFsBlobs implements Blobs {
     return this.#bytesOf(file, { start, end: Math.min(end + 1, file.length) });
   }
 
-  /** The bytes of a file from `start` to before `end`. They end with an error if a chunk is missing. */
+  /** The bytes of a file from `start` to before `end`. They end with `BlobDamaged` if a chunk is missing. */
   #bytesOf(file: File, { start, end }: { start: number; end: number }): Readable {
     const { _id, filename, length, chunkSize } = file;
     let at = start;
@@ -139,7 +149,7 @@ export class GridFsBlobs implements Blobs {
       return isThere ? error : new BlobRemoved(filename, { cause: error });
     };
     const lack = (done: (error: Error) => void) => {
-      reasonFor(new Error(`The blob ${filename} lacks its last ${end - at} bytes.`)).then(done, done);
+      reasonFor(new BlobDamaged(`The blob ${filename} lacks its last ${end - at} bytes.`)).then(done, done);
     };
     const bytes = new Transform({
       writableObjectMode: true,

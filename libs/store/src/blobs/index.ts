@@ -1,4 +1,12 @@
-export { type BlobEntry, BlobRemoved, type Blobs, type ByteRange, bucketName } from './blobs.ts';
+export {
+  BlobDamaged,
+  type BlobEntry,
+  BlobRemoved,
+  type Blobs,
+  type ByteRange,
+  bucketName,
+} from './blobs.ts';
 export { copyBlobs } from './copy-blobs.ts';
 export { type BlobsConfig, blobsAt, openBlobs } from './open-blobs.ts';
+export { readableBytes } from './readable-bytes.ts';
 export { sweepFolder } from './sweep-folder.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { MultipartUpload, S3Client } from '@aws-sdk/client-s3';
 import { redactUrl, StartError } from '@kith/base';
 import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
 
@@ -7,6 +7,8 @@ type Library = typeof import('@aws-sdk/client-s3') & typeof import('@aws-sdk/lib
 
 /** How many bytes of an upload are held in memory. This is the smallest size that S3 allows for a part. */
 const partBytes = 5 * 1024 * 1024;
+/** The maximum number of pages of unfinished uploads that one sweep reads. A page has 1,000 uploads at most. */
+const sweptPages = 20;
 /** How long the server may take to answer, in ms. By default, the client library waits for ever. */
 const requestMs = 60_000;
 /** Connections are kept for later requests, and there may be any number of them. */
@@ -186,11 +188,19 @@ export class S3Blobs implements Blobs {
   async sweep(ms: number): Promise<void> {
     const { AbortMultipartUploadCommand, ListMultipartUploadsCommand } = this.#library;
     const { bucket: Bucket, prefix: Prefix } = this.#place;
-    const { Uploads = [] } = await this.#client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
-    for (const { Key, UploadId, Initiated } of Uploads) {
-      if (!Initiated || Initiated.getTime() >= Date.now() - ms) continue;
-      await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    const before = Date.now() - ms;
+    const abandoned: MultipartUpload[] = [];
+    let KeyMarker: string | undefined;
+    for (let pages = 0; pages < sweptPages; pages++) {
+      const page = await this.#client.send(new ListMultipartUploadsCommand({ Bucket, Prefix, KeyMarker }));
+      const some = page.Uploads ?? [];
+      abandoned.push(...some.filter(({ Initiated }) => Initiated && Initiated.getTime() < before));
+      if (!page.IsTruncated || !page.NextKeyMarker) break;
+      // The id of an upload is no marker here: some servers refuse it. There is one upload a key, so the key is enough.
+      KeyMarker = page.NextKeyMarker;
     }
+    for (const { Key, UploadId } of abandoned)
+      await this.#client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
   }
 
   async check(): Promise<void> {

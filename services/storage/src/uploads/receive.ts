@@ -140,7 +140,19 @@ export async function receive(
       throw new ApiError('request/timeout', { cause });
     throw cause;
   } finally {
-    if (receipt) await receipt.receiver.release?.(receipt);
+    if (receipt) await release(receipt, request);
+  }
+}
+
+/**
+ * Removes the temporary files of an upload. Never rejects: the file may be stored already, and the sweep removes temporary
+ * files that are left.
+ */
+async function release(receipt: NotedReceipt, { log }: UploadRequest): Promise<void> {
+  try {
+    await receipt.receiver.release?.(receipt);
+  } catch (error) {
+    log.warn({ err: error }, 'the temporary files of an upload could not be removed; they are removed later');
   }
 }
 

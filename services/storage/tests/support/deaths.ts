@@ -57,8 +57,8 @@ async function dieAt(
   const death = await runUntilDeath(child, work);
   // If an account has ended, its bytes need no notes. The erasure finds the bytes by the user's mark.
   if (act !== 'erase') expectNoted(await place.held(owner));
-  // With `looseMs: 0`, the service removes the bytes of a dead process immediately, and not only after some time.
-  await world.serve({ sweepEveryMs: 20, looseMs: 0 });
+  // With these times, the service removes the bytes of a dead process immediately, and not only after some time.
+  await world.serve({ sweepEveryMs: 20, looseMs: 0, incompleteMs: 0 });
   await again?.(world, owner);
   const held = await waitFor(
     async () => {

@@ -31,7 +31,7 @@ import {
 import { createPlace, type Place } from './place.ts';
 
 export type WorldOptions = Partial<
-  Pick<StorageOptions, 'blobs' | 'quotas' | 'sweepEveryMs' | 'looseMs' | 'answerMs'>
+  Pick<StorageOptions, 'blobs' | 'quotas' | 'sweepEveryMs' | 'looseMs' | 'incompleteMs' | 'answerMs'>
 > & {
   /** How many instances of the service run in this process. The default is 1. */
   instances?: number;

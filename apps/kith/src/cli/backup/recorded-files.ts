@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import type { BlobEntry } from '@kith/store/blobs';
+import type { RecordedBlob } from '@kith/store/backup';
 import { serviceBackups } from '../../services.ts';
 
 /** Number of records that are read together. */
@@ -11,7 +11,7 @@ const atOnce = 1_000;
  * has no record of the file. The bytes of such files are left out, because nothing would ever remove them from a restored
  * platform.
  */
-export async function* recordedFiles(fileOf: (service: string) => string): AsyncGenerator<BlobEntry> {
+export async function* recordedFiles(fileOf: (service: string) => string): AsyncGenerator<RecordedBlob> {
   for (const { service, bytes } of serviceBackups) {
     const file = fileOf(service);
     if (!bytes || !existsSync(file)) continue;

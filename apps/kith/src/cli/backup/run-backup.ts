@@ -30,6 +30,7 @@ import { version } from '../version.ts';
 import { checkFiles } from './check-files.ts';
 import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
+import { DamagedFiles } from './damaged-files.ts';
 import { inHeldFolder, removeLeft } from './held-folder.ts';
 import { givenPassphrase } from './passphrase.ts';
 import { recordedFiles } from './recorded-files.ts';
@@ -57,7 +58,8 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const isAnonymised = given.options.anonymise === true;
   // An anonymised backup holds no personal data, so it is never sealed.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
-  const how = { config, copy, isAnonymised, progress };
+  const damaged = new DamagedFiles(progress);
+  const how = { config, copy, isAnonymised, damaged, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
   const made = await whole(
     folder,
@@ -66,7 +68,11 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
     { isSealed: passphrase !== undefined },
   );
   progress(`the backup is in ${folder}`);
-  return { value: { folder, ...made }, text: tableOfCounts(made.counts) };
+  return {
+    value: { folder, ...made, ...damaged.result },
+    text: tableOfCounts(made.counts),
+    failure: damaged.failure,
+  };
 }
 
 interface How {
@@ -74,6 +80,7 @@ interface How {
   /** The description of the source, if the source is a backup that was not adopted. */
   copy: BackupManifest | undefined;
   isAnonymised: boolean;
+  damaged: DamagedFiles;
   progress: Progress;
   /** Whether the folder will be sealed. If so, the folder holds the secret that seals its keys, but not the users' files. */
   isSealed?: boolean;
@@ -87,7 +94,13 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
   const work = await makeWork(how.config.KITH_BACKUP_WORK, how.progress);
   return inHeldFolder(work, async () => {
     const made = await write(work, { ...how, isSealed: true });
-    await writeSealed({ work, files: filesOf(how.config), to: folder, passphrase });
+    await writeSealed({
+      work,
+      files: filesOf(how.config),
+      to: folder,
+      passphrase,
+      damaged: how.damaged.note,
+    });
     return made;
   });
 }
@@ -95,7 +108,7 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
 /** Writes a backup to an existing, empty folder. */
 async function write(
   folder: string,
-  { config, copy, isAnonymised, progress, isSealed = false }: How,
+  { config, copy, isAnonymised, damaged, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
   // If the source is itself a backup, it may hold users whom the original platform erased after the source was made. A restore
   // applies only erasures after `begunAt`. So the new backup takes `begunAt` from the source.
@@ -108,7 +121,10 @@ async function write(
   // The bytes of the users' files are copied after the records of the files. If a file is stored between these two steps, the
   // file is not in the backup. If a file is removed between them, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
-  else if (!isAnonymised) await copyFiles(filesOf(config), filesIn(folder), progress, recordedFiles(fileOf));
+  else if (!isAnonymised) {
+    const recorded = { list: recordedFiles(fileOf), damaged: damaged.note };
+    await copyFiles(filesOf(config), filesIn(folder), progress, recorded);
+  }
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;
   const counts = countDocuments(fileOf);
   writeManifest(dataFolder(folder), {

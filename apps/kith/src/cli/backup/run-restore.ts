@@ -30,6 +30,7 @@ import { bringFiles } from './bring-files.ts';
 import { checkWhole, isDamage } from './check-whole.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
+import { DamagedFiles } from './damaged-files.ts';
 import { deleteAgain, eraseAgain, readErasures, writeErasures } from './erase-again.ts';
 import { passphraseFor } from './passphrase.ts';
 import { prepareFolder } from './prepared-folder.ts';
@@ -258,6 +259,7 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
     const what = isDamage(error) ? 'are damaged' : 'cannot be copied';
     throw new StartError(`The databases in ${from} ${what}: ${(error as Error).message}.`, { cause: error });
   }
-  const recorded = recordedFiles((service) => join(path, `${service}.sqlite`));
-  await copyFiles(filesIn(from), filesIn(path), progress, recorded);
+  const list = recordedFiles((service) => join(path, `${service}.sqlite`));
+  const damaged = new DamagedFiles(progress).note;
+  await copyFiles(filesIn(from), filesIn(path), progress, { list, damaged });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type PackedEntry, packEntries, sealBytes } from '@kith/store/backup';
-import { BlobRemoved, type Blobs, openBlobs } from '@kith/store/blobs';
+import { BlobRemoved, openBlobs } from '@kith/store/blobs';
 import { expect, it, onTestFinished } from 'vitest';
 import { filesIn } from '../../forms/files-of.ts';
 import { blobEntries, openSealed } from './sealed.ts';
@@ -15,9 +15,9 @@ it('a file that is removed while it is sealed is not in the backup, and all othe
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const removed = ['p/u/1/original.bytes', 'p/u/1/small'];
   const kept = ['p/u/2/original.bytes', 'p/u/3/original.bytes'];
-  const source: Pick<Blobs, 'list' | 'read'> = {
+  const source: Parameters<typeof blobEntries>[0] = {
     async *list() {
-      for (const key of [kept[0]!, ...removed, kept[1]!]) yield { key, size: 6 };
+      for (const key of [kept[0]!, ...removed, kept[1]!]) yield { key, size: 6, fileId: '', projectId: '' };
     },
     async read(key) {
       // The file has two blobs. One blob is removed while it is read, and the other before it is read.
@@ -34,7 +34,7 @@ it('a file that is removed while it is sealed is not in the backup, and all othe
       yield Buffer.from('{}');
     };
     yield { path: 'backup.json', bytes: text() };
-    yield* blobEntries(source);
+    yield* blobEntries(source, (blob) => expect.unreachable(blob.key));
   };
   const passphrase = 'a passphrase of this suite';
   await pipeline(sealBytes(packEntries(entries()), passphrase), createWriteStream(join(folder, sealedFile)));

@@ -9,10 +9,11 @@ import {
   openBytes,
   type PackedEntry,
   packEntries,
+  type RecordedBlob,
   sealBytes,
   unpackEntries,
 } from '@kith/store/backup';
-import { BlobRemoved, type Blobs, type BlobsConfig, openBlobs } from '@kith/store/blobs';
+import { BlobRemoved, type Blobs, type BlobsConfig, openBlobs, readableBytes } from '@kith/store/blobs';
 import { type BackupManifest, manifestFile, readManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesIn } from '../../forms/files-of.ts';
@@ -55,6 +56,7 @@ export async function writeSealed(of: {
   files: BlobsConfig;
   to: string;
   passphrase: string;
+  damaged: (blob: RecordedBlob) => void;
 }): Promise<void> {
   const path = join(of.to, sealedFile);
   const blobs = await openBlobs(of.files, { readOnly: true });
@@ -65,7 +67,7 @@ export async function writeSealed(of: {
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
     }
     const list = () => recordedFiles((service) => join(of.work, `${service}.sqlite`));
-    yield* blobEntries({ list, read: (key) => blobs.read(key) });
+    yield* blobEntries({ list, read: (key) => blobs.read(key) }, of.damaged);
   };
   try {
     const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -76,15 +78,22 @@ export async function writeSealed(of: {
   flush(path);
 }
 
-/** The bytes of all files as entries. A file that was removed in the meantime is not in the backup. */
-export async function* blobEntries(blobs: Pick<Blobs, 'list' | 'read'>): AsyncGenerator<PackedEntry> {
-  for await (const { key } of blobs.list()) {
+/**
+ * The bytes of all files as entries. A file that was removed in the meantime is not in the backup. Of a damaged file, the
+ * backup has the bytes that can be read.
+ */
+export async function* blobEntries(
+  blobs: { list(): AsyncIterable<RecordedBlob>; read: Blobs['read'] },
+  damaged: (blob: RecordedBlob) => void,
+): AsyncGenerator<PackedEntry> {
+  for await (const blob of blobs.list()) {
+    const { key } = blob;
     const bytes = await blobs.read(key);
     if (!bytes) continue;
     let isRemoved = false;
     const begun = async function* () {
       try {
-        yield* bytes;
+        yield* readableBytes(bytes, blob, () => damaged(blob));
       } catch (error) {
         if (!(error instanceof BlobRemoved)) throw error;
         isRemoved = true;
