@@ -21,7 +21,11 @@ function open(name: string) {
   return {
     bulks: new SqliteBulks(db),
     note: (text: string) => void insert.run(text),
-    stored: () => reader.prepare('SELECT text FROM notes ORDER BY rowid').all().map(({ text }) => text),
+    stored: () =>
+      reader
+        .prepare('SELECT text FROM notes ORDER BY rowid')
+        .all()
+        .map(({ text }) => text),
     [Symbol.dispose]() {
       reader.close();
       db.close();
