@@ -38,8 +38,8 @@ export async function untilMade<T>(
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
-  // The first attempt does not wait for a turn. So while the database is unreachable, each change fails on its own, and does
-  // not first wait until other changes have failed.
+  // The first attempt does not wait for a turn. Otherwise, while the database is unreachable, each change would first wait
+  // until all changes before it have failed.
   const until = answerableUntil(deadline);
   return inTurn(async () => {
     while (Date.now() < until) {
