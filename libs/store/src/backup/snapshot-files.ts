@@ -46,7 +46,7 @@ export async function snapshotFiles(
 }
 
 /**
- * Copies database files that probably nobody writes to, and writes nothing beside them. So they may be in a read-only folder.
+ * Copies database files that probably no process writes to. Writes nothing into their folder. So the folder may be read-only.
  * If a process has written to one of them meanwhile, or has died without closing it, copies them as {@link snapshotFiles} does.
  */
 export async function copyStillFiles(files: readonly { from: string; to: string }[]): Promise<void> {

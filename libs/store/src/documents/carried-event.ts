@@ -19,8 +19,8 @@ export class CarriedEvent {
   isStored = false;
 
   /**
-   * @param outbox The outbox of a database. A change in this database carries the event. The work may also ask services with
-   * other databases, whose changes do not carry it.
+   * @param outbox The outbox of a database. A change in this database carries the event. The work may also call services with
+   * other databases. Changes in those databases do not carry the event.
    * @param make Makes the event; returns `undefined` if a change must not carry it.
    */
   constructor(outbox: Outbox, make: () => EventEnvelope | undefined) {
@@ -35,7 +35,7 @@ export class CarriedEvent {
     return carried.#with(changes, make);
   }
 
-  /** Does work whose changes do not carry a waiting event: a later change carries the event. */
+  /** Does work whose changes do not carry a waiting event. A later change carries it. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }

@@ -19,8 +19,8 @@ export class HeldChanges {
   readonly #replies: Replies | undefined;
 
   /**
-   * @param replies The answers of a database. Changes of this database are held. The work may also ask services with other
-   * databases, whose changes are not held.
+   * @param replies The answers of a database. Changes of this database are held. The work may also call services with other
+   * databases. Changes in those databases are not held.
    * @param refused If the work was done before and a change was refused: the position of that change, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {

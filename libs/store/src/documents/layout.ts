@@ -1,7 +1,7 @@
 import { StartError } from '@kith/base';
 import { type AnyCollection, type Counters, layoutOf } from './collection.ts';
 
-/** A note of a database about what it holds. `before` is what the database has noted until now. */
+/** A note in which a database records how its content is stored. `before` is the stored value of the note. */
 export interface Note {
   name: string;
   made: string;

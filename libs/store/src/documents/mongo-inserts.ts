@@ -20,7 +20,7 @@ export type Inserted = 'made' | 'place' | Refusal;
 const most = 1_000;
 /**
  * How many writes in a row may store nothing before `insertAll` fails. A write stores nothing if another write holds the same
- * key at that time, and then releases the key or is rolled back too.
+ * key at that moment. The other write may then release the key, or be rolled back too.
  */
 const attempts = 10;
 

@@ -117,7 +117,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** When the log has this many pages (160 MB), a bulk copies it itself, because the thread that should copy it is late. */
+/** If the log has this many pages (160 MB), the thread that copies the log is late, and a bulk copies the log itself. */
 const longestLog = 40_000;
 
 /**

@@ -96,7 +96,7 @@ export class Settler {
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
         // Some counters have not taken the intent. But the driver may have sent the intent twice, and the first copy may still
-        // arrive. If it arrived after the change was counted, the change could be counted again. So the change is never
+        // arrive. If this copy arrived after the change was counted, the change could be counted twice. So the change is never
         // committed under this `op`. The next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
