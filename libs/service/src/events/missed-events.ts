@@ -14,12 +14,12 @@ interface Checked {
 
 /** How often to check, in ms. */
 export const checkMissedMs = 10 * 60_000;
-/** The log keeps events for seven days. An hour less, because clocks differ. */
+/** The log keeps events for seven days. This is an hour less, because clocks differ. */
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes which durable consumers of a service have had all their events. Reports a consumer if it last had all of them so long
- * ago that later events may have left the log, and events have left the log since (docs/adr/0061).
+ * Notes which durable consumers of a service have received all their events. Reports a consumer that may have missed events: it
+ * last had all its events longer ago than the log keeps events, and the log has dropped events since then (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
   if (durables.length === 0) return;
