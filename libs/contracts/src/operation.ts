@@ -58,7 +58,7 @@ export interface OperationSpec {
   feature: Feature;
   /**
    * How the operation answers. `request`, the default: one request, one answer. `stream`: the gateway keeps the answer open and
-   * writes events as they come. `export`: the gateway makes one document from what several services send (see `parts`).
+   * writes events as they come. `export`: the gateway makes one document from the data of several services (see `parts`).
    * `upload`: the body is bytes. `download`: the answer is bytes. These bytes go between client and service over HTTP, not over
    * the bus (docs/adr/0045).
    */
@@ -132,7 +132,7 @@ export interface OperationSpec {
   answersDeleted?: true;
   /**
    * Set for an operation that takes an Idempotency-Key without a token. Keys are then compared within the project, as if the
-   * project were the caller. `userOf` returns the id of the user in the answer, to whom the stored answer belongs
+   * project were the caller. `userOf` returns the id of the user in the answer. The stored answer belongs to this user
    * (spec#idempotency-scope).
    */
   keyedByProject?: { userOf(output: unknown): string };

@@ -58,8 +58,8 @@ export function text(bounds: { min?: number; max: number }) {
         },
         min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
       )
-      // A blank text is empty after trimming, so it is too short. JSON Schema knows no trimming, so the pattern says this
-      // there: at least one character must not be blank.
+      // A blank text is empty after trimming, so it is too short. JSON Schema has no trimming, so the pattern expresses this
+      // rule: at least one character must not be blank.
       .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
   );
 }

@@ -4,7 +4,10 @@ import { operation } from '../operation.ts';
 import { instant, shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing } from './shared.ts';
 
-/** Who has done what, when and from where. A row holds ids, but no names or e-mail addresses (spec#audit-ids). */
+/**
+ * A row of the audit log: who has done what, when and from where. A row holds ids, but no names or e-mail addresses
+ * (spec#audit-ids).
+ */
 export const auditRow = z.object({
   id: uuid,
   /**

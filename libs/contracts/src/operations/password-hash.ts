@@ -40,7 +40,7 @@ export function passwordHashKind(hash: string): string | null {
 }
 
 /**
- * What it costs to verify a hash of this kind, as a share of the highest accepted cost. The highest accepted cost is about a
+ * The cost of verifying a hash of this kind, as a share of the highest accepted cost. The highest accepted cost is about a
  * second of one core.
  */
 export function passwordHashCost(kind: string): number {

@@ -15,7 +15,7 @@ const limit = z.object({
     .max(7 * 24 * 3600),
 });
 
-/** How much of a profile callers who are not signed in can see: a part (`card`), all of it, or nothing. */
+/** What callers who are not signed in can see of a profile: a part (`card`), all of it, or nothing. */
 const publicProfiles = z.enum(['card', 'all', 'none']);
 
 /** A project as operators see it (spec#projects). */
@@ -237,7 +237,7 @@ export const listProjectUsers = operation({
   output: generalList(projectUser),
 });
 
-/** The data of a project that older client libraries read before anybody has signed in (spec#existing-clients-lean). */
+/** The project data that older client libraries read before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
   summary: 'Get the public data of a project',
