@@ -11,8 +11,8 @@ const longestBackoffMs = 8_000;
 const longestAskedMs = 30_000;
 
 /**
- * Codes of errors after which any request may be sent again, because this attempt did nothing: the caller is over the limit,
- * the service is not available, or an earlier attempt with the same key is still running.
+ * Codes of errors that mean that the attempt did nothing, so any request may be sent again. The caller is over the limit, the
+ * service is not available, or an earlier attempt with the same key is still running.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 /**
@@ -29,10 +29,9 @@ const passing = new Set([408, 429, 500, 502, 503, 504]);
 const givenUp = new WeakSet<object>();
 
 /**
- * Repeats an attempt until it succeeds, at most `retries` times. If an attempt may have done its work although it failed, it is
- * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). While an earlier
- * attempt is still running, the answer `request/in-progress` does not count as a failure for up to `timeoutMs`, because an
- * attempt may take this long.
+ * Repeats an attempt until it succeeds, at most `retries` times. If an attempt has failed, but may have done its work, it is
+ * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). The answer
+ * `request/in-progress` does not count as a failure for up to `timeoutMs`, because an earlier attempt may run for this long.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,

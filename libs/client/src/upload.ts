@@ -179,7 +179,7 @@ function streamOf(
   return {
     body,
     headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
-    // `release` is needed in two cases: after a failure, Node stops reading the body, but does not cancel it; and if the answer
+    // `release` is needed in two cases. After a failure, Node stops reading the body, but does not cancel it. If the answer
     // comes early, Node goes on reading the body.
     release() {
       isReleased = true;
