@@ -42,9 +42,7 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     return { outbox, stop: () => service.stop() };
   }
 
-  /**
-   * Runs the service. Then changes the noted time at which its consumer had received all events: moves it back by some days.
-   */
+  /** Runs the service. Then moves the noted time, at which its consumer had received all events, back by some days. */
   async function runBefore(days: number): Promise<void> {
     const { outbox, stop } = await start();
     const heard = await outbox.fact('heard');
