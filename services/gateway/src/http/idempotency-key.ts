@@ -13,7 +13,7 @@ const longest = 255;
 
 /**
  * The Idempotency-Key of a request, without its quotes (draft-ietf-httpapi-idempotency-key-header-07). Undefined if the
- * operation takes no key at all, or no key from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
+ * operation takes no key, or takes no key from this caller (spec#idempotency-scope). Throws `request/invalid-idempotency-key`.
  */
 export function idempotencyKeyOf(
   header: string | string[] | undefined,

@@ -138,7 +138,7 @@ export class Streams {
 
 /**
  * The position that a client has reached. If the header's text cannot be a sequence number of a feed, the position counts as
- * ahead of any feed. The client then gets the event `reset`.
+ * beyond the end of any feed. The client then gets the event `reset`.
  */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;
