@@ -51,7 +51,7 @@ export class Erasure extends EndedUsers {
       ids.push(...found.map(({ id }) => id));
       const last = found.at(-1)?.id;
       if (last === undefined || found.length < chunk) return ids;
-      // On SQLite, the event loop does not turn by itself between two of these reads.
+      // On SQLite, these reads do not yield to the event loop, so this pause lets other work run.
       await nextTurn();
       range = { ...range, above: index ? rangeOf(user).above + usersOf(last).lower : last };
     }
