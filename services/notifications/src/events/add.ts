@@ -38,7 +38,7 @@ export async function addNotification(
     ]);
     return isWithdrawn || found.length > 0;
   };
-  // The callback of `changeFeed` below makes the same check. This early check only saves reads: after the broker has lost its
+  // The callback of `changeFeed` below makes the same check. This early check only saves reads. If the broker has lost its
   // record of what was delivered, it delivers all events of a week again, and most of them have already made their
   // notifications.
   if (await isSettled()) return;
