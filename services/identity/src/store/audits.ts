@@ -25,8 +25,8 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 const batch = 1_000;
 
 /**
- * How many rows of a list are counted at most, and, with a filter that no index covers, how many rows are checked at most to
- * count those that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
+ * How many rows of a list are counted at most. With a filter that no index covers, `checked` says how many rows are checked at
+ * most to count the rows that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
  */
 const usualBounds = { counted: 10_000, checked: 2_000 };
 

@@ -92,7 +92,7 @@ export const emptyBook: FactorBook = {
 
 /**
  * Returns the book without the entries that have expired at `at`, and without those that exceed the limits. If the book has no
- * factor, its challenges, proofs and recovery codes are left out, too: without a factor, they have no use.
+ * factor, its challenges, proofs and recovery codes are left out, too, because they have no use without a factor.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();

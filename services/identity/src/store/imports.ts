@@ -50,7 +50,7 @@ export class Imports {
     return some.flatMap((user) => outcomes.get(user) ?? []);
   }
 
-  /** Those of the given users who could not be stored at this moment, with the outcome that `add` would return for them now. */
+  /** The given users who could not be stored at this moment, each with the outcome that `add` would return now. */
   async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
     const outcomes = new Map<User, ImportOutcome>();
     if (some.length === 0) return outcomes;

@@ -25,9 +25,9 @@ export interface KeyTimes {
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  // A replica must not remove a key with which other replicas still sign. The clocks of two replicas may differ by an hour, so
-  // others may sign with a key for up to an hour after the time at which, by this replica's clock, the next key began to sign.
-  // 30 of the 90 minutes are a reserve.
+  // A replica must not remove a key with which other replicas still sign. The clocks of two replicas may differ by an hour. So
+  // another replica may sign with a key for up to an hour after the time at which the next key began to sign by this replica's
+  // clock. 30 of the 90 minutes are a reserve.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };
@@ -44,7 +44,7 @@ export class SigningKeys {
   readonly #secrets: Secrets;
   readonly #times: KeyTimes;
   #stored: readonly SigningKey[] = [];
-  /** Ids of revoked keys: they are not used even if the store still has them. */
+  /** Ids of revoked keys. Such keys are not used, even if the store still has them. */
   readonly #revoked = new Set<string>();
   /**
    * `#heard` counts the notices of revocations. `#read` is the number of notices that had arrived before the store was last
