@@ -73,7 +73,7 @@ export function exchanger(url: string, { patienceMs = 0, isKeyed = false }: Call
 
 const noJson = { code: 'no-json' };
 
-/** The JSON of an answer. A proxy may answer with something else: the code is then `no-json`. */
+/** The JSON of an answer. A proxy may answer with something else. The code is then `no-json`. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);

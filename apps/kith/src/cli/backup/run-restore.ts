@@ -250,8 +250,8 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
   }
   const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
   try {
-    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. Only otherwise
-    // are the files simply copied.
+    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. If neither is
+    // the case, the files are simply copied.
     await copyStillFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
     for (const name of names) checkWhole(join(path, name));
   } catch (error) {

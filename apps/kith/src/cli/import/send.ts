@@ -48,7 +48,8 @@ export class Pace {
   readonly #pauseMs: number;
 
   /**
-   * @param rows How many rows the first request has. Few, because the platform may still be busy with earlier rows.
+   * @param rows How many rows the first request has. The number is small, because the platform may still be busy with earlier
+   * rows.
    * @param pauseMs How long to send nothing after a request that the platform has not answered in time.
    */
   constructor({ rows = 100, pauseMs = 5_000 }: { rows?: number; pauseMs?: number } = {}) {
@@ -60,7 +61,7 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Notes that a request was answered. Later requests have fewer rows if it took long, and more if it did not. */
+  /** Notes that a request was answered. Later requests have fewer rows if this request took long, and more if it did not. */
   answered(rows: number, tookMs: number): void {
     if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
     // A request with fewer rows does not show that more rows can be answered in time.
