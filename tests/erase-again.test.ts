@@ -89,7 +89,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     await waitFor(async () => (await notified()).includes(null), { what: 'the notification without a name' });
     await waitFor(async () => (await fileStatus(files.gone)) === 404, { what: 'the erasure of the file' });
 
-    // To repeat the command changes nothing.
+    // Repeating the command changes nothing.
     expect(await eraseAgain(notes)).toEqual(done);
     const path = `/admin/projects/${id}/import/users`;
     const rows = { token: platform.operatorToken, body: { rows: [{ id: gone.id }] } };
