@@ -370,8 +370,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Creates the streams when they are first used, and not when the process connects: a process that never uses events has no
-   * rights on JetStream, so it could not create them (docs/adr/0003).
+   * Creates the streams when they are first used, and not when the process connects, because a process that never uses events
+   * has no rights on JetStream and could not create them (docs/adr/0003).
    */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {
