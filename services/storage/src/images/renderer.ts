@@ -63,7 +63,7 @@ export class Renderer {
    * `gateway/unavailable` if the deadline comes first because the image had to wait for other images.
    *
    * Rejects as soon as the signal is aborted. Then no further size is begun. But the size that is just being rendered is
-   * usually completed: sharp can be stopped only by its timeout, and while it encodes AVIF, not even by this.
+   * usually completed, because sharp can be stopped only by its timeout, and while it encodes AVIF, not even by this.
    */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
     const { signal, deadline } = request;
