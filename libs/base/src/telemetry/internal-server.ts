@@ -17,7 +17,7 @@ export async function startInternalServer(options: {
   host: string;
   port: number;
   metrics: Metrics;
-  /** What the process still lacks before it is ready; empty when it is ready. */
+  /** The reasons why the process is not ready yet; empty when it is ready. */
   notReady: () => readonly string[] | Promise<readonly string[]>;
 }): Promise<InternalServer> {
   const server = createServer(async (request, response) => {
