@@ -277,8 +277,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * The bodies of the events that any consumer has given up, and of the replayed events above the position of at least one of
-   * the given consumers.
+   * The bodies of the events that any consumer has given up. Also the bodies of replayed events whose position is above the
+   * position of at least one of the given consumers.
    */
   async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
     await this.#ensureStreams();

@@ -112,7 +112,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
       return message;
     });
     const idle = await serving.serve(subject(), 'group', async () => message);
-    // This request never gets its answer: it fails at the end of the suite, when its bus is closed.
+    // This request never gets its answer. It fails at the end of the suite, when its bus is closed.
     asking.request(to, message, 60_000).catch(() => undefined);
     await begun;
     line.cut();
