@@ -23,14 +23,14 @@ const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
- * Errors after which no retry loop may try again. If one retry loop runs inside another and gives up, the outer loop finds the
- * error here and gives up too.
+ * Errors after which no retry loop may try again. If a retry loop runs inside another retry loop and gives up, the outer loop
+ * finds the error here and gives up too.
  */
 const givenUp = new WeakSet<object>();
 
 /**
- * Repeats an attempt until it succeeds, at most `retries` times. If an attempt has failed, but may have done its work, it is
- * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). The answer
+ * Repeats an attempt until it succeeds, at most `retries` times. If a failed attempt may have done its work, it is repeated
+ * only if doing the work twice has the same effect as doing it once (`isSafe`, called after each failure). The answer
  * `request/in-progress` does not count as a failure for up to `timeoutMs`, because an earlier attempt may run for this long.
  */
 export async function withRetries<T>(

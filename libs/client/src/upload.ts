@@ -131,9 +131,9 @@ function formOf(
 }
 
 /**
- * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
- * The platform refuses a form with a control character in it, or with a backslash before the closing quote. An empty name would
- * mean that there is no file.
+ * The part of a name that a form can carry and that the platform stores. This is the last part of a path, without control
+ * characters. The platform refuses a form with a control character in it, or with a backslash before the closing quote. An
+ * empty name would mean that there is no file.
  */
 function sendable(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
