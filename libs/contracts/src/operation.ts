@@ -34,7 +34,10 @@ export interface Upload {
   /** The name of the part with the bytes. */
   part: string;
   maxBytes: number;
-  /** Set if the file has to be the last part of the form, because the other parts decide what happens with its bytes. */
+  /**
+   * Set if the file has to be the last part of the form. This is necessary if the other parts decide what the service does with
+   * the bytes.
+   */
   fileLast?: true;
   /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];

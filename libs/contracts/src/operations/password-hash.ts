@@ -55,7 +55,7 @@ function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number
 }
 
 /**
- * Whether verifying this hash is cheap enough: it may take at most 256 MiB, and about a second of one core. The memory is
+ * Whether verifying this hash is cheap enough. It may take at most 256 MiB, and about a second of one core. The memory is
  * limited because several hashes may be verified at the same time. scrypt's `N` must be below 2^(16·r) (RFC 7914).
  */
 function isBearable(hash: string): boolean {

@@ -56,8 +56,8 @@ export const project = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
   /**
-   * Null if the project is not being deleted. If it is being deleted, `since` is the time at which the deletion began, and
-   * `usersLeft` is the number of users who are not deleted yet.
+   * Null if the project is not being deleted. While the project is being deleted, `since` is the time at which the deletion
+   * began, and `usersLeft` is the number of users who are not deleted yet.
    */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
