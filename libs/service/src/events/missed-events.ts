@@ -18,8 +18,9 @@ export const checkMissedMs = 10 * 60_000;
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes which durable consumers of a service have received all their events. Reports a consumer that may have missed events: it
- * last had all its events longer ago than the log keeps events, and the log has dropped events since then (docs/adr/0061).
+ * Notes which durable consumers of a service have received all their events. Reports a consumer that may have missed events.
+ * This is a consumer that last had all its events longer ago than the log keeps events, if the log has dropped events since
+ * then (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
   if (durables.length === 0) return;

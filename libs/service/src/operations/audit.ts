@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 export class Audit {
   readonly #spec: OperationSpec;
   readonly #context: RequestContext;
-  /** The id of the row. It is made only when a row is asked for, because most requests leave no row. */
+  /** The id of the row. It is made only when a row is needed, because most requests leave no row. */
   #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
