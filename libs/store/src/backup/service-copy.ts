@@ -98,7 +98,7 @@ export class ServiceCopy implements AsyncDisposable {
       (of) => of.kind !== 'target' && !ofTargets.has(of) && !this.#early.includes(of),
     );
     for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
-    // These collections are copied after the targets, because a row that replaces a target appears only when the target has
+    // These collections are copied after the targets, because a row that replaces a target appears only after the target has
     // gone.
     for (const of of alone) await this.#copyAlone(of);
     for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
@@ -273,10 +273,7 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /**
-   * Copies events. An event counts as unpublished if it was not published, or if it is possible that a consumer has not
-   * received it.
-   */
+  /** Copies events. An event counts as unpublished if it was not published, or if a consumer may not have received it. */
   async #copyEvents(): Promise<void> {
     // Looks at the targets first. If an event is moved from its target to `events` meanwhile, the search in `events` below
     // finds it there.

@@ -29,14 +29,14 @@ export class BlobRemoved extends Error {
 export interface Blobs {
   /**
    * Stores all bytes of the source or none. Resolves to the number of bytes as soon as the bytes would survive the death of
-   * this process. In a folder, they survive a power failure too. Reads no faster than it can store: it asks for the next chunk
+   * this process. In a folder, they survive a power failure too. Reads no faster than it can store. It asks for the next chunk
    * only when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**
    * Returns the bytes, or a part of them. They are read only as fast as the reader asks for them. `undefined` if nothing is
    * stored under this key. A chunk is valid until the reader asks for the next chunk, which may use the same memory. Always
-   * iterate the result: otherwise the open file or connection behind it is never closed. If the blob is removed meanwhile, the
+   * iterate the result. Otherwise, the open file or connection behind it is never closed. If the blob is removed meanwhile, the
    * reader gets either the whole blob or the error `BlobRemoved`.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;

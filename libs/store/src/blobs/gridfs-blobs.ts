@@ -204,7 +204,7 @@ export class GridFsBlobs implements Blobs {
 
   /**
    * If this process has to look at the chunks of all files, claims this pass and returns the time of the claim. Recent files
-   * alone are not enough: MongoDB may have been interrupted while it removed the chunks of an old file, or no process may have
+   * alone are not enough. MongoDB may have been interrupted while it removed the chunks of an old file, or no process may have
    * run for a while. One process claims each pass, so that the others do not read the same chunks. If this process dies, the
    * next pass finds the chunks that are left.
    */

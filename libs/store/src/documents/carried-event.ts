@@ -9,7 +9,7 @@ const carrying = new AsyncLocalStorage<CarriedEvent>();
 
 /**
  * An event that reports a whole piece of work, and not one particular change. The first change that the work makes in a
- * database carries the event: one write stores both (docs/adr/0060).
+ * database carries the event, so one write stores both (docs/adr/0060).
  */
 export class CarriedEvent {
   readonly #outbox: Outbox;

@@ -135,10 +135,10 @@ export interface Replies {
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
-   * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made: one write stores
-   * this change together with the answer. The first change needs the other changes, so it is made last. If a change is refused,
-   * the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay, and the
-   * repeated request finds them.
+   * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made, because one write
+   * stores this change together with the answer. The first change needs the other changes, so it is made last. If a change is
+   * refused, the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay,
+   * and the repeated request finds them.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -151,8 +151,8 @@ export interface Replies {
 }
 
 /**
- * A service's database, in the service's own terms: collections, and changes that are decided by a compare-and-set of one
- * document (docs/adr/0037). Hides the query language, ids and errors of the engine.
+ * A service's database in terms of collections and changes. A compare-and-set of one document decides whether a change is made
+ * (docs/adr/0037). Hides the query language, ids and errors of the engine.
  */
 export interface Documents {
   readonly outbox: Outbox;
@@ -177,7 +177,7 @@ export interface Documents {
   ): Promise<Map<string, Record<F, string>>>;
   /** The ids of documents that have these keys of an index. Reads only the ids, and not the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
-  /** Settles one target, or all targets in a range of ids: later reads show everything that follows from their changes. */
+  /** Settles one target, or all targets in a range of ids. Later reads then show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void>;
   /** The values of counters, for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
@@ -205,7 +205,7 @@ export interface Documents {
   /**
    * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each change. If this
    * method rejects, any of the changes may have been made, each completely or not at all. So read again before you try again.
-   * If a request has an idempotency key, its changes are held until its answer is known, and no read sees them before that
+   * If a request has an idempotency key, its changes are held until its answer is known. No read sees them before that
    * (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
@@ -239,7 +239,7 @@ export interface Documents {
    */
   clearRows(of: AnyCollection, ranges: readonly IdRange[], limit: number): Promise<readonly IdRange[]>;
   /**
-   * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events: on
+   * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events. On
    * MongoDB, a change first stores its events in its target, and the relay copies them out later. Returns how many targets were
    * erased.
    */

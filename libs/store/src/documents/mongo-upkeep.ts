@@ -152,7 +152,7 @@ async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[
     $inc: { rev: 1 },
     $unset: { k: '' },
   });
-  // The placeholder of a target that was never made is deleted: nothing needs it any more, and it names the user.
+  // The placeholder of a target that was never made is deleted, because nothing needs it any more, and it names the user.
   await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
 }
 

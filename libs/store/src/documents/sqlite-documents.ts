@@ -206,7 +206,7 @@ class SqliteDocuments implements Documents {
     return gathered(this.#tableOf(of).idsBy(index, keys));
   }
 
-  /** Does nothing: a transaction leaves nothing to settle. */
+  /** Does nothing, because a transaction leaves nothing to settle. */
   async settle(): Promise<void> {}
 
   async remaining<D>(

@@ -20,8 +20,8 @@ const asArrays = { asArrays: true } as const;
 const end = '\u{10ffff}';
 
 /**
- * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. The table
- * has a rowid. So if a list skips rows, only an index is read for these rows (docs/adr/0037).
+ * A collection's table on SQLite. It stores each document as JSON, and has further columns for the indexes and the searched
+ * texts. The table has a rowid. So if a list skips rows, only an index is read for these rows (docs/adr/0037).
  */
 export class SqliteTable<D> {
   readonly collection: Collection<D>;

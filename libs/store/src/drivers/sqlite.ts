@@ -137,7 +137,7 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * A transaction that does not wait for the disk. Use it only for content that may be lost when the machine dies: it must be
+ * A transaction that does not wait for the disk. Use it only for content that may be lost when the machine dies. It must be
  * possible to derive this content again from older content of the same file.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {

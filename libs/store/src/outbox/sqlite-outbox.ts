@@ -43,7 +43,7 @@ const markColumn = `
   UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys)
     WHERE EXISTS (SELECT 1 FROM events WHERE key = value AND mark = marks.position));`;
 
-/** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
+/** The tables of an outbox, and later additions to them. Each part is made in a file that does not have it yet. */
 export const sqliteOutboxParts = [
   { name: 'events', statements: [eventsTable, marksTables] },
   { name: 'events by time', statements: [publishedIndex] },
@@ -58,7 +58,7 @@ const stepLength = 1_000;
 
 /**
  * The outbox on SQLite. Each event is a row that is written in the transaction of its change, and kept for 7 days after it was
- * published. This outbox keeps no spans: the event log of the embedded form finds events by their ids.
+ * published. This outbox keeps no spans, because the event log of the embedded form finds events by their ids.
  */
 export class SqliteOutbox extends SqliteFacts implements Outbox {
   readonly progress: SqliteProgress;

@@ -46,9 +46,9 @@ export class RollForward {
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, settles only this change: does nothing if another change of the
-   * target is unsettled. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a row
-   * that a later change has removed, because the database remembers removed rows only for a limited time.
+   * Writes what follows from a target's change. With `op`, settles only this change. If another change of the target is
+   * unsettled, does nothing. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a
+   * row that a later change has removed, because the database remembers removed rows only for a limited time.
    */
   async run(
     at: { in: string; id: string },
@@ -173,8 +173,8 @@ export class RollForward {
       );
       return this.#settleIntent(counter, intent);
     }
-    // There are two cases. Either the change is not committed, and its compare-and-set has failed or will fail: then `withdraw`
-    // removes the intent. Or the change is settled already: then the intent is gone, and `withdraw` finds nothing to remove.
+    // There are two cases. Either the change is not committed, and its compare-and-set has failed or will fail. Then `withdraw`
+    // removes the intent. Or the change is settled already, and the intent is gone. Then `withdraw` finds nothing to remove.
     await this.withdraw(counter, intent.op);
     return true;
   }
