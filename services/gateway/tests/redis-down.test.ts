@@ -146,7 +146,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   },
 );
 
-/** Ignores resets: the gateway drops connections that it gives up. */
+/** Ignores resets, because the gateway drops connections that it gives up. */
 function tolerateReset(socket: Socket): void {
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (!['ECONNRESET', 'EPIPE'].includes(error.code ?? '')) throw error;

@@ -3,8 +3,8 @@ import { NoResponders, RequestTimeout } from '@kith/bus';
 import { statusOf } from '@kith/contracts';
 
 /**
- * Translates a failure on the bus: 503 if no process of the service is there, 504 if the service does not answer in time.
- * Returns any other failure unchanged.
+ * Translates a failure on the bus. The result is 503 if no process of the service is there, and 504 if the service does not
+ * answer in time. Returns any other failure unchanged.
  */
 export function busFailure(error: unknown): unknown {
   if (error instanceof NoResponders) return new ApiError('gateway/unavailable', { cause: error });

@@ -205,7 +205,7 @@ export async function startHttpServer(options: {
   };
 }
 
-/** Whether nothing more of a request can come: it is complete, or its headers announce no body. */
+/** Whether nothing more of a request can come. This is so if the request is complete, or if its headers announce no body. */
 function isSent({ headers, complete }: IncomingMessage): boolean {
   return complete || (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined);
 }

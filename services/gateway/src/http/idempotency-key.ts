@@ -4,9 +4,9 @@ import { type OperationSpec, takesKey } from '@kith/contracts';
 /** A string of RFC 9651 section 3.3.3. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 /**
- * The form of a key without quotes around it. The key contains no space: Node joins two header lines with a comma and a space,
- * and the result must not count as one key. The key contains no quote, because a text with a quote is either a quoted key or
- * malformed.
+ * The form of a key without quotes around it. The key contains no space, because Node joins two header lines with a comma and a
+ * space, and the result must not count as one key. The key contains no quote, because a text with a quote is either a quoted
+ * key or malformed.
  */
 const bare = /^[\x21\x23-\x7e]+$/;
 const longest = 255;

@@ -84,8 +84,8 @@ export function answerConnect(socket: Socket, open: readonly ServerResponse[], l
 }
 
 /**
- * Calls `next` when `answer` is sent. Until then, no further bytes are read from the connection. After that, the remaining bytes
- * are read and thrown away: if bytes stayed unread, the client could lose the answer.
+ * Calls `next` when `answer` is sent. Until then, no further bytes are read from the connection. After that, the remaining
+ * bytes are read and thrown away. If bytes stayed unread, the client could lose the answer.
  */
 function after(socket: Socket, answer: ServerResponse, next: () => void): void {
   socket.pause();

@@ -48,7 +48,7 @@ export class Streams {
   /**
    * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`. Without this header, it begins with
    * the events from now on. Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the
-   * notifications service does not answer, and `gateway/unavailable` if the bus has no connection.
+   * notifications service does not answer. Throws `gateway/unavailable` if the bus has no connection.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;

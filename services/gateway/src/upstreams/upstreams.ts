@@ -257,8 +257,8 @@ export class Upstreams {
   async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
     const headers = textHeaders(reply);
     if (headers[statusHeader] === undefined) {
-      // The reply has no status of a service of ours: some other program has answered, or the service considers the request
-      // unsigned (docs/adr/0045).
+      // The reply has no status of a service of ours. Either some other program has answered, or the service considers the
+      // request unsigned (docs/adr/0045).
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }
