@@ -79,7 +79,7 @@ export const identityBackup: ServiceBackup = {
     sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
-    // The copy contains none of these rows, because they hold ids and addresses of people who are not in it.
+    // The copy contains none of these rows, because they hold ids and addresses of people who are not in the copy.
     audits: () => null,
     erasedExternals: () => null,
   },

@@ -145,7 +145,7 @@ export class Postman {
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
     // A mail that reports a change waits if its address has already got too many mails. So the service gives up such a mail
-    // after a number of tries, and not after a time.
+    // after a number of tries, and not after a certain time.
     const isTried = reportsChange(kind) ? tries >= mostTries : Date.now() - since > patience;
     const isOver = isTried || since < this.#options.restoredAt;
     if (!project || isOver) {

@@ -201,8 +201,8 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   const anonymous = (text: string) => `erased:${hash(text)}`;
   if (!row.actor.startsWith('user:'))
     return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
-  // All these values are replaced by hashes. This includes `target`, because the id of a session would lead to the user, and
-  // `requestId`, because clients choose it, so it may contain anything.
+  // All these values are replaced by hashes. `target` is replaced, because the id of a session would lead to the user.
+  // `requestId` is replaced, because clients choose it, so it may contain anything.
   return {
     ...row,
     actor: anonymous(row.actor),

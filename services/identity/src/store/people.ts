@@ -119,8 +119,8 @@ export class People {
         limit = longer();
       }
     }
-    // Searches in the order of the index `place`, because users that are next to each other in this index are usually also
-    // stored next to each other, so reading them is fast.
+    // Searches in the order of the index `place`. Users that are next to each other in this index are usually also stored next
+    // to each other, so reading them is fast.
     const all = within(projectId);
     const how: Search = {
       ...{ text: search, fields: ['username', 'name'], index: 'place' },
