@@ -131,7 +131,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     const { runtime, store, projectId } = world;
     const { bus } = runtime;
     const gone = await world.user('Vanya');
-    // The keys of the application's events come before the keys of all other events, and there are more of them than one step
+    // The keys of the application's events come before the keys of all other events. There are more such events than one step
     // of the eraser reads.
     const firsts = Array.from({ length: 6 }, (_, at) => ({
       ...newUser(projectId, 'First'),
