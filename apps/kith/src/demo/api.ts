@@ -95,8 +95,8 @@ function waitMsOf({ status, headers }: Response, code: string | undefined): numb
 
 /**
  * Waits until a gateway gives any answer. If the connection fails, this function tries again, because its request changes
- * nothing. A call of the API is not repeated when its connection fails, because it may already have changed something. Rejects
- * with `StartError` after `patienceMs`.
+ * nothing. A call of the API is not repeated when its connection fails, because the call may already have changed something.
+ * Rejects with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

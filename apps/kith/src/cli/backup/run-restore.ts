@@ -204,8 +204,8 @@ async function restoreDatabases(
  * own. Returns the erasures that were applied. Erasures from before the backup are not applied, because an erased user may have
  * been imported again before the backup was made.
  *
- * With `readsLog`, the consumers first read the log of events to its end. This is needed if the data goes to databases: the log
- * is not moved to them, and the new streams begin empty.
+ * With `readsLog`, the consumers first read the log of events to its end. This is needed if the data goes to databases, because
+ * the log is not moved to them, and the new streams begin empty.
  */
 async function prepare(
   restoring: Restoring,

@@ -123,8 +123,8 @@ export const sendFile: Send = async ([row = ''], sending) => {
 };
 
 /**
- * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
- * The platform refuses a form whose file name contains a control character or ends with a backslash.
+ * The part of a name that a form can carry and that the platform stores. This is the last part of a path, without control
+ * characters. The platform refuses a form whose file name contains a control character or ends with a backslash.
  */
 function sendable(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
