@@ -11,8 +11,8 @@ import { accessOf, runKith, type Said } from './support/command.ts';
 import { everythingOf } from './support/everything.ts';
 
 /**
- * Removes a user from identity's database, and no event tells the other services. The platform is then in the same state as
- * after a deletion whose event has left the log before the services received it.
+ * Removes a user from identity's database without an event, so the other services do not learn of it. The platform is then in
+ * the same state as after a deletion whose event has left the log before the services received it.
  */
 async function deleteUnheard(platform: TestPlatform, { projectId, id }: TestUser): Promise<void> {
   const key = `${projectId}|${id}`;
