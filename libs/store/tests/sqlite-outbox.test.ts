@@ -64,7 +64,7 @@ test('a sweep fails if old events cannot be removed, and the next one tries agai
   expect(db.prepare('SELECT key FROM events').all()).toEqual([]);
 });
 
-test('a file that lacks what was added to the tables later gets it when it is opened', async () => {
+test('a file without the later additions to the tables gets them when it is opened', async () => {
   await using place = await createStore('embedded');
   if (place.config.kind !== 'sqlite') throw new Error('This is about SQLite.');
   await (await openDocuments(place.config, { collections: [] })).close();
