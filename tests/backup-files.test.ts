@@ -83,7 +83,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
         JSON.parse(await readFile(join(pathOf(name), 'backup.json'), 'utf8')),
       ),
     );
-    // The second backup must have the time of the first one: it was made from the first backup, so it still contains users whom
+    // The second backup must have the time of the first one. It was made from the first backup, so it still contains users whom
     // the platform has erased since the first backup.
     expect(again.begunAt).toBe(original.begunAt);
   });

@@ -248,8 +248,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
-      // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test: with the PATH
-      // of the shell, it would find and call itself.
+      // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test, because with
+      // the PATH of the shell it would find and call itself.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };

@@ -5,8 +5,8 @@ import { ecKey, privateKey } from './support/keys.ts';
 
 const json = 'application/json';
 
-// Tests the endpoints of spec#conventions-core. tests/surface tests these endpoints, too. The tests here check what is not
-// checked there: the bytes of bodies and ids, other forms of keys, and the logs.
+// Tests the endpoints of spec#conventions-core. tests/surface tests these endpoints, too. The tests here check only what
+// tests/surface does not check: the bytes of bodies and ids, other forms of keys, and the logs.
 describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;

@@ -313,8 +313,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       };
       return { code, findings: findings.filter(({ check }) => !['settings', 'clock'].includes(check)) };
     };
-    // The databases and their indexes exist already: the test of the whole platform, which runs before this one, has started
-    // the services.
+    // The databases and their indexes exist already, because the test of the whole platform, which runs before this one, has
+    // started the services.
     const { code, findings } = await examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(code).toBe(0);

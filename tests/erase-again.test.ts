@@ -11,8 +11,8 @@ import { accessOf, runKith, type Said } from './support/command.ts';
 import { everythingOf } from './support/everything.ts';
 
 /**
- * Removes a user from identity's database, and no event tells the other services. The platform is then in the same state as
- * after a deletion whose event has left the log before the services received it.
+ * Removes a user from identity's database without an event, so the other services do not learn of it. The platform is then in
+ * the same state as after a deletion whose event has left the log before the services received it.
  */
 async function deleteUnheard(platform: TestPlatform, { projectId, id }: TestUser): Promise<void> {
   const key = `${projectId}|${id}`;
@@ -89,7 +89,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     await waitFor(async () => (await notified()).includes(null), { what: 'the notification without a name' });
     await waitFor(async () => (await fileStatus(files.gone)) === 404, { what: 'the erasure of the file' });
 
-    // To repeat the command changes nothing.
+    // Repeating the command changes nothing.
     expect(await eraseAgain(notes)).toEqual(done);
     const path = `/admin/projects/${id}/import/users`;
     const rows = { token: platform.operatorToken, body: { rows: [{ id: gone.id }] } };

@@ -173,8 +173,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     expect(connections.map(({ connectedUser }) => connectedUser.name)).toEqual(['A']);
   }, 240_000);
 
-  // This test runs only on real engines. In the embedded form, one table contains all dead letters, even those whose events
-  // have expired, and the suites of bus and runtime test the erasure in this table.
+  // This test runs only on real engines. In the embedded form, one table contains all dead letters, even dead letters whose
+  // events have expired. The suites of bus and runtime test the erasure in this table.
   it.runIf(engine === 'containers')(
     'the user is erased from dead letters whose events have expired',
     async () => {

@@ -58,8 +58,8 @@ describe('an installation whose machine died', () => {
   let folders: Awaited<ReturnType<typeof makeFolders>>;
   let users: TestUser[];
   /**
-   * Three data folders: the first from before all changes, the second from after changes of connections, and the third from after
-   * further changes of users.
+   * Three data folders. The first is from before all changes, the second is from after changes of connections, and the third is
+   * from after further changes of users.
    */
   let early: string;
   let connected: string;
@@ -197,7 +197,7 @@ describe('an installation whose machine died', () => {
 
   // The files look as they would after a power failure with `synchronous=NORMAL`. They would look the same if somebody had put
   // back an older copy of a file. The event log still has the events of the lost changes. So the platform notices the loss, and
-  // shows the data that the service which owns it still has.
+  // shows the data that the owning service still has.
   it.each(subsets(['connections', 'notifications']).map((lost) => ({ lost })))(
     'shows users with the data that identity still has, after the last changes of identity and $lost were lost',
     async ({ lost }) => {

@@ -11,7 +11,8 @@ import type { z } from 'zod';
 const readers: [string, z.ZodObject][] = [
   ['gateway', sharedGatewayConfig],
   ...services.map(({ name, config }): [string, z.ZodObject] => [name, config]),
-  // The embedded form reads neither variable: it counts limits in memory, and its gateway finds the port for files by itself.
+  // The embedded form reads neither variable, because it counts limits in memory, and its gateway finds the port for files by
+  // itself.
   ['`npm start`', platformConfig.omit({ REDIS_URL: true, HTTP_PORT: true })],
   ['`kith`', accessConfig],
   ['all', tracingConfig],

@@ -43,8 +43,8 @@ interface ComposeOptions {
 }
 
 /**
- * Builds the images of docker-compose.yml and starts its containers. The images of the engines are those that this machine can
- * get: the official images if a registry is reachable, and otherwise images that are built offline.
+ * Builds the images of docker-compose.yml and starts its containers. The images of the engines are the official images if a
+ * registry is reachable, and otherwise images that are built offline.
  *
  * @param more Further settings, in the form of a Compose file or as its text.
  */

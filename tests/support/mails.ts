@@ -28,7 +28,7 @@ export async function mailsTo(
   return (await Promise.all(names.sort().map(read))).flat();
 }
 
-/** Waits for a mail of a kind to an address: the first mail, or the mail that comes after `nth` others. */
+/** Waits for a mail of a kind to an address. This is the first mail, or the mail that comes after `nth` other mails. */
 export function mailTo(
   platform: Pick<TestPlatform, 'dataFolder'>,
   address: string,

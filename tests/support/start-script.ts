@@ -47,7 +47,7 @@ async function start(
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // The process gets a group of its own, as from a shell: Ctrl-C reaches the whole group.
+    // The process gets a group of its own, as from a shell, because Ctrl-C reaches the whole group.
     detached: true,
   });
   let output = '';

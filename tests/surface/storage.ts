@@ -46,8 +46,8 @@ export const storage = surfaceSuite('storage', (world) => {
     expect(refused.headers['content-range']).toBe('bytes */27');
     const other = { ...of(file.fileId), headers: { 'if-match': '"another"' } };
     await world.refused(getFile, other, 'request/precondition-failed');
-    // A client may send a request line and headers of up to 16 KiB together. Those that the gateway then sends to the service
-    // are longer, so the service has to accept more than 16 KiB.
+    // A client may send a request line and headers of up to 16 KiB together. The headers that the gateway then sends to the
+    // service are longer, so the service has to accept more than 16 KiB.
     await world.ok(getFile, {
       ...of(file.fileId),
       type: file.contentType,

@@ -146,7 +146,7 @@ export function pathsOf(parts, { packages }) {
 
 /**
  * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies
- * of this package that nothing else in these parts needs. The `optional` marks of the lock file are not enough: the lock file
+ * of this package that nothing else in these parts needs. The `optional` marks of the lock file are not enough, because it
  * marks a dependency as optional only if nothing else in the whole lock file needs it.
  *
  * @param {readonly string[]} parts

@@ -11,7 +11,7 @@ export interface Ran<T> {
   peakMiB: number;
 }
 
-/** Runs `kith … --json`, whose progress is not shown, and fails if the command does. */
+/** Runs `kith … --json` without showing its progress. Fails if the command fails. */
 export async function runKith<T>(words: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran<T>> {
   const begun = performance.now();
   const child = spawn(process.execPath, ['apps/kith/src/cli/main.ts', ...words, '--json'], {
@@ -34,7 +34,7 @@ export async function runKith<T>(words: readonly string[], env: NodeJS.ProcessEn
   return { value: JSON.parse(last), seconds: (performance.now() - begun) / 1000, peakMiB };
 }
 
-/** Absent if the process has ended. Only Linux tells the peak of another process. */
+/** Absent if the process has ended. Only Linux reports the peak of another process. */
 function peakOf(pid: number | undefined): number | undefined {
   try {
     const [, kiB] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

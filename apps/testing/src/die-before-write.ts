@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { Collection } from 'mongodb';
 import { compileCache } from './compile-cache.ts';
 
-// `insertMany` is not listed: it calls `bulkWrite`.
+// `insertMany` is not listed, because it calls `bulkWrite`.
 const single = ['insertOne', 'updateOne', 'updateMany', 'replaceOne', 'deleteOne', 'deleteMany'] as const;
 const methods = [...single, 'bulkWrite'] as const;
 

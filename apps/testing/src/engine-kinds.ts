@@ -3,7 +3,7 @@ export type EngineKind = 'embedded' | 'containers';
 
 /**
  * The engines that tests run on. If no real engine is available, `npm test` sets KITH_TEST_ENGINES=embedded, and reports the
- * reason once. If a test file is run without `npm test`, it uses both kinds.
+ * reason once. If a test file is run without `npm test`, it runs on both kinds of engines.
  */
 export function availableEngines(env: NodeJS.ProcessEnv = process.env): readonly EngineKind[] {
   return env.KITH_TEST_ENGINES === 'embedded' ? ['embedded'] : ['embedded', 'containers'];

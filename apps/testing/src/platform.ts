@@ -41,7 +41,7 @@ export interface PlatformOptions {
   env?: NodeJS.ProcessEnv;
 }
 
-/** A whole platform of its own: no other caller sees its databases, subjects or keys. */
+/** A separate platform. No other caller sees its databases, subjects or keys. */
 export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, AsyncDisposable {
   /** `http://host:port` of the gateway. */
   url: string;

@@ -7,7 +7,7 @@ export async function waitFor<T>(
   probe: () => T | Promise<T>,
   options: { timeoutMs?: number; everyMs?: number; what?: string } = {},
 ): Promise<NonNullable<Exclude<T, false>>> {
-  // Not `Date.now()`, because a test may have stopped that clock.
+  // Does not use `Date.now()`, because a test may have stopped that clock.
   const until = performance.now() + (options.timeoutMs ?? 15_000);
   let last: unknown;
   for (;;) {

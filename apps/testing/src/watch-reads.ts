@@ -16,7 +16,7 @@ export interface Read {
   plan(): Promise<Plan>;
 }
 
-/** A store. If a store is opened with this configuration, its queries are watched. */
+/** A store whose queries are watched if it is opened with `config`. */
 export interface WatchedStore extends AsyncDisposable {
   config: StoreConfig;
   /**

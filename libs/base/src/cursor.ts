@@ -12,12 +12,13 @@ const shape = z.object({
 export interface ListPosition {
   after: string;
   page: number;
-  /** How many rows of the list come before the next page. Only lists that are not counted whole need this number. */
+  /** How many rows of the list come before the next page. Needed only for lists whose rows are not all counted. */
   before?: number | undefined;
 }
 
 /**
- * Writes a list position as an opaque string, bound to the list's operation, filters and caller (spec#lists-cursor-binding).
+ * Encodes a list position as an opaque string. The string is bound to the list's operation, filters and caller
+ * (spec#lists-cursor-binding).
  */
 export function encodeCursor(position: ListPosition, binding: readonly string[]): string {
   const content = { k: position.after, n: position.page, b: digest(binding), r: position.before };

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * Makes an id from names. The same names always give the same id. Other names give another id. The id is a UUID of version 8
- * (RFC 9562 section 5.8), made from the first bytes of a SHA-256 hash of the kind and the names.
+ * Makes an id from names. The same names always give the same id. Different names give different ids. The id is a UUID of
+ * version 8 (RFC 9562 section 5.8), made from the first bytes of a SHA-256 hash of the kind and the names.
  * @param kind The kind of thing that gets the id. Things of different kinds with the same name get different ids.
  */
 export function derivedId(kind: string, ...names: readonly string[]): string {

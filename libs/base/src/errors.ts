@@ -1,6 +1,6 @@
 import { type ErrorCode, errors, type FieldError } from '@kith/contracts';
 
-/** An error answer of the contract. If a handler or the gateway throws it, the caller gets it as an error envelope. */
+/** An error that a caller receives as an answer. If a handler or the gateway throws it, it is sent as an error envelope. */
 export class ApiError extends Error {
   override name = 'ApiError';
   readonly code: ErrorCode;

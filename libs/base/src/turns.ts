@@ -21,7 +21,7 @@ export class Turns {
     // for each other.
     const earlier = keys.flatMap((key) => this.#last.get(key) ?? []);
     const result = turnAfter(earlier, patience).then(work);
-    // Later work waits for the earlier work too, because this work may give up before the earlier work has ended.
+    // Later work also waits for the earlier work, because this work may give up before the earlier work has ended.
     const ended = Promise.allSettled([...earlier, result]);
     for (const key of keys) this.#last.set(key, ended);
     void ended.then(() => {

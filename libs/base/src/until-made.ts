@@ -12,15 +12,15 @@ export function answerableUntil(deadline: number): number {
 }
 
 /**
- * How long to try if nobody waits for an answer, in ms. For example, nobody waits while an event is applied: if the change
+ * How long to try if nobody waits for an answer, in ms. For example, nobody waits while an event is applied. If the change
  * fails, the event is delivered again later.
  */
 const usualMs = 4_000;
 
 /**
  * Makes a change that may lose a race against other changes. `attempt` reads, decides and stores. If the data has changed
- * between reading and storing, `attempt` resolves to `undefined`. Then `attempt` is called again, until shortly before the
- * deadline (Unix ms). After that, this function throws `gateway/unavailable`, which says that nothing was changed.
+ * between reading and storing, `attempt` resolves to `undefined`. Then `attempt` is called again. The calls end shortly before
+ * the deadline (Unix ms). After that, this function throws `gateway/unavailable`, which says that nothing was changed.
  */
 export async function untilMade<T>(
   attempt: () => Promise<{ result: T } | undefined>,
@@ -38,8 +38,8 @@ export async function untilMade<T>(
 ): Promise<T> {
   const first = await attempt();
   if (first) return first.result;
-  // The first attempt does not wait for a turn. So while the database is unreachable, each change fails on its own, and does
-  // not first wait until other changes have failed.
+  // The first attempt does not wait for a turn. Otherwise, while the database is unreachable, each change would first wait
+  // until all changes before it have failed.
   const until = answerableUntil(deadline);
   return inTurn(async () => {
     while (Date.now() < until) {

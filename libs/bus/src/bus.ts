@@ -62,7 +62,7 @@ export interface ConsumeOptions {
   /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
   atOnce?: number;
   /**
-   * After how many failed attempts an event becomes a dead letter. On NATS, deliveries are counted instead of attempts: a
+   * After how many failed attempts an event becomes a dead letter. On NATS, deliveries are counted instead of attempts. A
    * delivery counts even if the process died or stopped before a handler received the event. At least half of the deliveries
    * are attempts (docs/adr/0029).
    */
@@ -98,8 +98,9 @@ export interface Backlog {
 
 export interface RequestOptions {
   /**
-   * Whether the request is safe to run twice: it changes nothing, or the second run has no further effect. The bus sends a
-   * repeatable request again, perhaps to another server, after each second without an answer and after each reconnect.
+   * Whether the request is safe to run twice. This is so if it changes nothing, or if the second run has no further effect. The
+   * bus sends a repeatable request again, perhaps to another server, after each second without an answer and after each
+   * reconnect.
    */
   repeatable?: boolean;
 }

@@ -230,7 +230,7 @@ export class EventLog {
 
   /**
    * Removes old events that every consumer has passed and that no consumer retries. Consumers that no service uses any more are
-   * ignored: they stay at their positions, so the log would otherwise keep all later events forever. If a service uses such a
+   * ignored. They stay at their positions, so the log would otherwise keep all later events forever. If a service uses such a
    * consumer again within seven days, for example after an upgrade is undone, the consumer misses nothing (docs/adr/0001).
    */
   #expire(): void {

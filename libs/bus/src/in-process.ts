@@ -173,7 +173,7 @@ export class InProcessBus implements Bus {
     };
   }
 
-  /** Does nothing: there is no connection to lose. */
+  /** Does nothing, because there is no connection to lose. */
   onReconnect(_callback: () => void): void {}
 
   isConnected(): boolean {

@@ -266,8 +266,8 @@ export class LogConsumer {
   }
 
   /**
-   * Ends an attempt. If the event had failed before, the consumer's position does not change: the position may be below this
-   * event, and the events between them may not be applied yet.
+   * Ends an attempt. If the event had failed before, the consumer's position does not change, because the position may be below
+   * this event, and the events between them may not be applied yet.
    */
   #end(row: EventRow): void {
     if (row.failures > 0) {

@@ -160,7 +160,8 @@ export class NatsConsumer {
 
   /**
    * Fetches events and begins to work on them, until the fetch ends. Does not begin to work on suspects, but returns them.
-   * Fetches in batches: if an endless subscription is closed, events that are on their way come again only after `ack_wait`.
+   * Fetches in batches. If it closed an endless subscription instead, events that are on their way would come again only after
+   * `ack_wait`.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const rest: Rest = { left: [], suspects: [] };
@@ -172,8 +173,8 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // Ends the fetch, because events are fetched one at a time while any event is being redelivered (`mostOf`), and because
-        // a suspect is handled only after its fetch has ended.
+        // Ends the fetch, because events are fetched one at a time while any event is being redelivered (`mostOf`). Also, a
+        // suspect is handled only after its fetch has ended.
         if (message.info.deliveryCount > 1) end();
         // A suspect is handled even if this process is stopping. If the suspect were returned, it would lose one of its last
         // attempts.
@@ -322,7 +323,7 @@ export class NatsConsumer {
 }
 
 /**
- * How many events to fetch. The server counts deliveries, not attempts: if a process dies, each event that it has fetched has
+ * How many events to fetch. The server counts deliveries, not attempts. If a process dies, each event that it has fetched has
  * used up one delivery. So while any event is being redelivered, a process fetches one event at a time, and has fetched only
  * the events that it works on. For this reason, an event can lose at most its first two deliveries when other events kill the
  * process.

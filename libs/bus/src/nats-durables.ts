@@ -71,9 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * No limit for events that are delivered but not acknowledged. Events that wait for their next attempt are among them. So with
- * a limit, events that cannot be applied could use up the limit and stop all other events for a quarter of an hour
- * (docs/adr/0029). How much a process works on at the same time is limited by the number of events that it fetches.
+ * There is no limit for events that are delivered but not acknowledged. Events that wait for their next attempt are among them.
+ * So with a limit, events that cannot be applied could use up the limit and stop all other events for a quarter of an hour
+ * (docs/adr/0029). The number of events that a process fetches limits how many it works on at the same time.
  */
 const unlimited = -1;
 

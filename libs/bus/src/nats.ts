@@ -279,8 +279,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * The bodies of the events that any consumer has given up, and of the replayed events above the position of at least one of
-   * the given consumers.
+   * The bodies of the events that any consumer has given up. Also the bodies of replayed events whose position is above the
+   * position of at least one of the given consumers.
    */
   async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
     await this.#ensureStreams();
@@ -372,8 +372,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Creates the streams when they are first used, and not when the process connects: a process that never uses events has no
-   * rights on JetStream, so it could not create them (docs/adr/0003).
+   * Creates the streams when they are first used, and not when the process connects, because a process that never uses events
+   * has no rights on JetStream and could not create them (docs/adr/0003).
    */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {

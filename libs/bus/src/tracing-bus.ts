@@ -24,7 +24,7 @@ export class TracingBus extends BusWrapper {
     timeoutMs: number,
     how?: RequestOptions,
   ): Promise<Message> {
-    // No span is active: this is a request that the process makes on its own, for example regularly. It belongs to no trace.
+    // No span is active, so the process makes this request on its own, for example regularly. It belongs to no trace.
     if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
@@ -107,7 +107,7 @@ export class TracingBus extends BusWrapper {
 
   /**
    * A notice carries no trace. But the in-process bus calls the listeners inside the sender's async context. So the notice is
-   * sent outside the sender's trace: otherwise the listeners' work would belong to this trace.
+   * sent outside the sender's trace. Otherwise, the listeners' work would belong to this trace.
    */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));

@@ -116,7 +116,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
       return message;
     });
     const idle = await serving.serve(subject(), 'group', async () => message);
-    // This request never gets its answer: it fails at the end of the suite, when its bus is closed.
+    // This request never gets its answer. It fails at the end of the suite, when its bus is closed.
     asking.request(to, message, 60_000).catch(() => undefined);
     await begun;
     line.cut();
@@ -180,7 +180,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await waitFor(() => ended === 2);
     line.mend();
     await waitFor(() => consuming.isConnected());
-    // The time limit is short: if the outcomes did not reach the server, it would deliver the events again after 30 seconds,
+    // The time limit is short. If the outcomes did not reach the server, it would deliver the events again after 30 seconds,
     // and the consumer's fetch would end only after five seconds.
     const left = async () => (await publishing.backlog(options.durable)).pending;
     await waitFor(async () => deliveries.length === 3 && (await left()) === 0, { timeoutMs: 4_000 });

@@ -11,7 +11,7 @@ export interface Outgoing {
 
 /**
  * Builds a request: puts each input of the method into the path, the query or the body. Throws `TypeError` for a parameter that
- * cannot be a part of a path. For example, `..` is such a parameter: it would be removed together with the segment before it,
+ * cannot be a part of a path. For example, `..` is such a parameter. It would be removed together with the segment before it,
  * so the address would belong to another operation.
  */
 export function buildRequest(

@@ -96,7 +96,7 @@ export async function within<T>(
   signal?.throwIfAborted();
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
-  // With `isReadOn`, the caller's signal must still end the reading after this function has returned, and this function does
+  // With `isReadOn`, the caller's signal must still end the reading after this function has returned. But this function does
   // not learn when the reading is over. A signal from `AbortSignal.any` is freed together with the answer, but a listener stays
   // as long as the caller's signal exists. So a listener is used only in browsers before 2024, which have no `AbortSignal.any`.
   const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);

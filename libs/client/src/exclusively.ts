@@ -23,8 +23,8 @@ export async function exclusively<T>(name: string | undefined, work: () => Promi
       return work();
     });
   } catch (error) {
-    // This client did not get the lock in time, or the page is not allowed to use locks. It does the work without the lock: two
-    // refreshes at the same time do no harm within the platform's grace period.
+    // This client did not get the lock in time, or the page is not allowed to use locks. So this client does the work without
+    // the lock. Two refreshes at the same time do no harm within the platform's grace period.
     if (isBegun) throw error;
     return work();
   } finally {

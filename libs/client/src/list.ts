@@ -1,15 +1,16 @@
 /** A page: some items of a list. The pages of all lists have this form. */
 export interface Page<Item> {
   readonly items: Item[];
-  /** The number of all items; undefined if the platform does not count them. A lower bound in a long audit log. */
+  /** The number of all items; undefined if the platform does not count them. In a long audit log, it is a lower bound. */
   readonly total: number | undefined;
   /** Where the next page begins: pass it as `cursor`. Undefined on the last page. */
   readonly cursor: string | undefined;
 }
 
 /**
- * A list that the client loads page by page. `await` gives its first page. `for await` walks all its items, and `pages()` walks
- * all its pages. If items are added or removed in the meantime, the walk does not repeat or miss other items.
+ * A list that the client loads page by page. `await` gives its first page. `for await` iterates over all its items, and
+ * `pages()` over all its pages. If items are added or removed in the meantime, the iteration does not repeat or miss other
+ * items.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;

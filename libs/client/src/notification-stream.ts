@@ -41,7 +41,7 @@ export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 /**
- * The longest wait that the client accepts if an answer asks for a wait, in ms. A longer time may be a mistake: it may come
+ * The longest wait that the client accepts if an answer asks for a wait, in ms. A longer time may be a mistake. It may come
  * from a proxy, or from a date while the clock of this machine is wrong.
  */
 const longestAskedMs = 300_000;

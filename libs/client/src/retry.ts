@@ -11,8 +11,8 @@ const longestBackoffMs = 8_000;
 const longestAskedMs = 30_000;
 
 /**
- * Codes of errors after which any request may be sent again, because this attempt did nothing: the caller is over the limit,
- * the service is not available, or an earlier attempt with the same key is still running.
+ * Codes of errors that mean that the attempt did nothing, so any request may be sent again. The caller is over the limit, the
+ * service is not available, or an earlier attempt with the same key is still running.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 /**
@@ -23,16 +23,15 @@ const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
- * Errors after which no retry loop may try again. If one retry loop runs inside another and gives up, the outer loop finds the
- * error here and gives up too.
+ * Errors after which no retry loop may try again. If a retry loop runs inside another retry loop and gives up, the outer loop
+ * finds the error here and gives up too.
  */
 const givenUp = new WeakSet<object>();
 
 /**
- * Repeats an attempt until it succeeds, at most `retries` times. If an attempt may have done its work although it failed, it is
- * repeated only if doing the work twice is the same as doing it once (`isSafe`, called after each failure). While an earlier
- * attempt is still running, the answer `request/in-progress` does not count as a failure for up to `timeoutMs`, because an
- * attempt may take this long.
+ * Repeats an attempt until it succeeds, at most `retries` times. If a failed attempt may have done its work, it is repeated
+ * only if doing the work twice has the same effect as doing it once (`isSafe`, called after each failure). The answer
+ * `request/in-progress` does not count as a failure for up to `timeoutMs`, because an earlier attempt may run for this long.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,

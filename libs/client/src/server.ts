@@ -11,8 +11,8 @@ export interface ServerClientOptions extends ConnectionOptions {
 }
 
 /**
- * A project's API on behalf of one of its users. It has all methods for users except those for sessions, and for deleting and
- * exporting the account.
+ * A project's API on behalf of one of its users. It has all methods for users, except the methods for sessions and the methods
+ * that delete or export the account.
  */
 export type OnBehalfOf = Omit<ApplicationGroups, 'auth' | 'users'> & {
   readonly users: Omit<ApplicationGroups['users'], 'delete' | 'export'>;

@@ -68,7 +68,7 @@ export function localStorageSession(key: string): SessionStore {
         isStored = true;
       } catch {
         isStored = false;
-        // The stored session is older than the session in memory, so it is removed: its refresh token may be used up, and it
+        // The stored session is older than the session in memory, so it is removed. Its refresh token may be used up, and it
         // may belong to another user.
         try {
           page.localStorage?.removeItem(key);

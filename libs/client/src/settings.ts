@@ -29,7 +29,7 @@ export function connectionSettings(
   return {
     url,
     projectUrl: `${url}/v7/${projectId}`,
-    // This function is needed: browsers throw if `fetch` is called as a method of another object.
+    // This function is needed, because browsers throw if `fetch` is called as a method of another object.
     fetch: (address, init) => (options.fetch ?? fetch)(address, init),
     hasOwnFetch: options.fetch !== undefined,
     timeoutMs: options.timeoutMs ?? defaults.timeoutMs,

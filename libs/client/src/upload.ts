@@ -131,9 +131,9 @@ function formOf(
 }
 
 /**
- * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
- * The platform refuses a form with a control character in it, or with a backslash before the closing quote. An empty name would
- * mean that there is no file.
+ * The part of a name that a form can carry and that the platform stores. This is the last part of a path, without control
+ * characters. The platform refuses a form with a control character in it, or with a backslash before the closing quote. An
+ * empty name would mean that there is no file.
  */
 function sendable(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';
@@ -179,7 +179,7 @@ function streamOf(
   return {
     body,
     headers: isBlob ? { 'content-length': String(head.length + source.size + tail.length) } : {},
-    // `release` is needed in two cases: after a failure, Node stops reading the body, but does not cancel it; and if the answer
+    // `release` is needed in two cases. After a failure, Node stops reading the body, but does not cancel it. If the answer
     // comes early, Node goes on reading the body.
     release() {
       isReleased = true;

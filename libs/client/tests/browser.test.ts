@@ -86,8 +86,8 @@ describe.skipIf(!browser)('the client in Chromium', () => {
     expect(counts).toEqual(Array(3).fill({ count: 0 }));
     const tokens = await Promise.all(tabs.map((tab) => tab.evaluate('kith.session.refreshToken')));
     expect(new Set(tokens).size).toBe(1);
-    // There may be more than one request: a tab that notices late that another tab has stored a session sends its own request,
-    // and gets the same session.
+    // There may be more than one request. A tab may notice late that another tab has stored a session. It then sends its own
+    // request, and gets the same session.
     const seen = await world.control.seen();
     const refreshes = seen.filter(({ line }) => line.endsWith('/request-new-access-token'));
     expect(refreshes.length).toBeGreaterThan(0);

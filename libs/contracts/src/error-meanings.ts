@@ -329,7 +329,7 @@ export const errorMeanings = {
   'storage/invalid-image': {
     when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, all its frames together have more than 100 megapixels, or it takes too long to render the image in all its sizes.',
     remedy:
-      'Ask the user for another image. If rendering takes too long, you can also request fewer sizes. Upload a file that is not an image with `storage.create-file`.',
+      'Ask the user for another image. If rendering takes too long, you can also request fewer sizes. To upload a file that is not an image, use `storage.create-file`.',
   },
   'storage/file-too-large': {
     when: 'The file has more than 50 MiB.',

@@ -1,6 +1,6 @@
 /**
- * Every error code of the API, with its HTTP status and its default text (spec#errors-codes). Only this table gives a code its
- * status: nothing else in the project decides a status.
+ * Every error code of the API, with its HTTP status and its default text (spec#errors-codes). A code gets its status only from
+ * this table.
  */
 export const errors = {
   'request/invalid-http': { status: 400, message: 'The request is not valid HTTP.' },

@@ -11,8 +11,8 @@ export interface NoticeSpec {
 }
 
 /**
- * What gateways must refuse. A gateway can request all current revocations, and gets each new revocation as a notice. After
- * `until`, all affected tokens have expired.
+ * The revocations: gateways must refuse the tokens that they name. A gateway can request all current revocations, and gets each
+ * new revocation as a notice. After `until`, all affected tokens have expired.
  */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),
@@ -24,7 +24,7 @@ export const revocations = z.object({
 });
 export type Revocations = z.output<typeof revocations>;
 
-/** Tells every gateway about new revocations immediately. `restored` are users who are no longer suspended. */
+/** Tells every gateway about new revocations immediately. `restored` lists users who are no longer suspended. */
 export const revocationNotice = {
   name: 'revocations',
   subjects: 'notice.revocations',
@@ -49,7 +49,7 @@ export const apiKeyNotice = {
   body: z.object({ hash: z.string(), key: apiKey.nullable() }),
 } as const;
 
-/** Wakes the streams of a user's feed. The notice has no content: a stream reads the feed itself. */
+/** Wakes the streams of a user's feed. The notice has no content, because each stream reads the feed itself. */
 export const feedNotice = { name: 'feed', subjects: 'feed.*.*' } as const;
 
 /** The subject of a notice that goes to all listeners. */

@@ -34,7 +34,10 @@ export interface Upload {
   /** The name of the part with the bytes. */
   part: string;
   maxBytes: number;
-  /** Set if the file has to be the last part of the form, because the other parts decide what happens with its bytes. */
+  /**
+   * Set if the file has to be the last part of the form. This is necessary if the other parts decide what the service does with
+   * the bytes.
+   */
   fileLast?: true;
   /** The media types that the bytes may have; if absent, any type. Kith reads the type from the bytes, not from the form. */
   types?: readonly string[];
@@ -58,7 +61,7 @@ export interface OperationSpec {
   feature: Feature;
   /**
    * How the operation answers. `request`, the default: one request, one answer. `stream`: the gateway keeps the answer open and
-   * writes events as they come. `export`: the gateway makes one document from what several services send (see `parts`).
+   * writes events as they come. `export`: the gateway makes one document from the data of several services (see `parts`).
    * `upload`: the body is bytes. `download`: the answer is bytes. These bytes go between client and service over HTTP, not over
    * the bus (docs/adr/0045).
    */
@@ -132,7 +135,7 @@ export interface OperationSpec {
   answersDeleted?: true;
   /**
    * Set for an operation that takes an Idempotency-Key without a token. Keys are then compared within the project, as if the
-   * project were the caller. `userOf` returns the id of the user in the answer, to whom the stored answer belongs
+   * project were the caller. `userOf` returns the id of the user in the answer. The stored answer belongs to this user
    * (spec#idempotency-scope).
    */
   keyedByProject?: { userOf(output: unknown): string };

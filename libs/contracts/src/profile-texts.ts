@@ -35,8 +35,8 @@ export function avatarText(max: number) {
 const site = 'http://site.invalid';
 
 /**
- * Checks an address with the URL parser, as browsers do, because a text may look like a path and belong to another host: the
- * parser reads `/\\host`, and also `/` + tab + `/host`, as `//host`.
+ * Checks an address with the URL parser, as browsers do. A text may look like a path, but belong to another host: the parser
+ * reads `/\\host`, and also `/` + tab + `/host`, as `//host`.
  */
 function isAvatar(value: string): boolean {
   if (/^https?:\/\//i.test(value)) return URL.canParse(value);

@@ -29,9 +29,9 @@ export function codePoints(text: string): number {
 export const longestString = 256 * 1024;
 
 /**
- * A string in an answer, of at most `max` code points. The schema only documents this limit, and does not check it: readers of
- * an answer or an event must not refuse a value that an older version stored. The limit is checked when a value is received
- * from a client.
+ * A string in an answer, of at most `max` code points. The schema only documents this limit, and does not check it, because
+ * readers of an answer or an event must not refuse a value that an older version stored. The limit is checked when a value is
+ * received from a client.
  */
 export function shownText(max: number) {
   return z.string().meta({ maxLength: max });
@@ -41,8 +41,8 @@ export function shownText(max: number) {
 export const wholeNumber = z.int().min(0);
 
 /**
- * A string that is trimmed and then counted in code points. Lone surrogates are refused: they are not valid Unicode text, so no
- * store could return them unchanged.
+ * A string that is trimmed and then counted in code points. Lone surrogates are refused, because they are not valid Unicode
+ * text, and no store could return them unchanged.
  */
 export function text(bounds: { min?: number; max: number }) {
   const { min = 0, max } = bounds;
@@ -58,8 +58,8 @@ export function text(bounds: { min?: number; max: number }) {
         },
         min > 0 ? `must be ${min} to ${max} characters long.` : `must be at most ${max} characters long.`,
       )
-      // A blank text is empty after trimming, so it is too short. JSON Schema knows no trimming, so the pattern says this
-      // there: at least one character must not be blank.
+      // A blank text is empty after trimming, so it is too short. JSON Schema has no trimming, so the pattern requires at least
+      // one character that is not blank.
       .meta(min > 0 ? { minLength: min, maxLength: max, pattern: '\\S' } : { maxLength: max })
   );
 }

@@ -15,8 +15,8 @@ export function isWebOrigin(value: string): boolean {
   const plain = `${scheme}${named}`;
   if (value.length > longest || named.includes('*') || !URL.canParse(plain)) return false;
   const { origin, hostname } = new URL(plain);
-  // A `*` is not allowed directly below a top-level domain, where it would allow the sites of many owners, and not in an IP
-  // address, which has no labels.
+  // A `*` is not allowed directly below a top-level domain, because it would allow the sites of many owners. It is not allowed
+  // in an IP address either, because an IP address has no labels.
   const mayBeWild = hostname === 'localhost' || (hostname.includes('.') && !/^[\d.]+$/.test(hostname));
   return origin === plain && (!isWild || mayBeWild);
 }

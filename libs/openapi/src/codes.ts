@@ -39,7 +39,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
     scope === 'project' && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
-    // This code is possible even if the token is optional: callers without a server key get it if they send the header
+    // This code is possible even if the token is optional, because callers without a server key get it if they send the header
     // `On-Behalf-Of`.
     (asksUsers || auth === 'operator' || auth === 'optional') && 'auth/forbidden',
     asksUsers && 'auth/suspended',

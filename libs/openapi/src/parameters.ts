@@ -23,8 +23,7 @@ export const parameters: Readonly<Record<string, JsonObject>> = {
     in: 'path',
     required: true,
     description: 'The id of the project. Upper and lower case make no difference.',
-    // This parameter has no example, because tools would use the example, and send every request for a project that does not
-    // exist.
+    // This parameter has no example. Tools would use the example, and send every request for a project that does not exist.
     schema: { type: 'string', format: 'uuid', maxLength: 36 },
   },
   Range: {

@@ -49,7 +49,7 @@ const unnamed = '-';
 
 /**
  * Converts the named schemas and at most one further schema. If two schemas without names were converted together, and one
- * contained the other, it would refer to a component that the document does not have.
+ * contained the other, the result would refer to a component that the document does not have.
  */
 function convert(beside?: z.ZodType): Record<string, JsonObject> {
   const registry = z.registry<{ id: string }>();

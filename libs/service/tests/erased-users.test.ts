@@ -26,7 +26,7 @@ test.each(availableEngines())(
     const now = Date.now();
     await erased.mark(user, now - 60 * minute, looks.lateMs);
 
-    /** Those of the next 20 minutes in which the user is due. */
+    /** The minutes, among the next 20, in which the user is due. */
     const due: number[] = [];
     for (let after = 0; after <= 20; after++) {
       await erased.eachDue(async () => void due.push(after), at(now + after * minute));

@@ -37,13 +37,13 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
       },
       { app: undefined, outbox, close: () => documents.close() },
     );
-    // The embedded log keeps events until all consumers have had them, so nothing is noted there.
+    // The embedded log keeps events until all consumers have received them, so nothing is noted there.
     if (engine === 'containers')
       await waitFor(async () => (await outbox.fact('heard'))?.durables[durable]?.at !== before);
     return { outbox, stop: () => service.stop() };
   }
 
-  /** Runs the service, and then sets the time back at which it last noted that its consumer had had all events. */
+  /** Runs the service. Then moves the noted time, at which its consumer had received all events, back by some days. */
   async function runBefore(days: number): Promise<void> {
     const { outbox, stop } = await start();
     const heard = await outbox.fact('heard');
@@ -53,7 +53,7 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     await stop();
   }
 
-  /** Publishes events. With `gone`, they leave the log again, as events do that have become old. */
+  /** Publishes events. With `gone`, they are then removed from the log, as old events are. */
   async function publish(count: number, { type = made.type as string, gone = false } = {}) {
     const published: { subject: string; id: string; position: number }[] = [];
     for (let at = 0; at < count; at++) {

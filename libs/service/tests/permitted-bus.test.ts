@@ -35,8 +35,8 @@ const projectId = '00000000-0000-4000-8000-000000000000';
 const durable = 'identity-connections';
 
 /**
- * What services do on a bus. Each entry begins with the line of the manifest that allows the use. Then come the words of a
- * refusal, where `P` stands for the prefix, and then the call.
+ * What services do on a bus. Each entry begins with the line of the manifest that allows the use. The second part is the text
+ * of the refusal, in which `P` stands for the prefix. The third part is the call.
  */
 const uses: readonly [line: string, what: string, does: (bus: Bus) => Promise<unknown>][] = [
   [

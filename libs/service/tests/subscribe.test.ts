@@ -70,7 +70,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     await intake.drain();
   });
 
-  // Not tested in the embedded form: there, events are applied one by one, because the databases answer immediately.
+  // This is not tested in the embedded form, where events are applied one by one, because the databases answer immediately.
   test.runIf(engine === 'containers')('applies other events while one event takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();

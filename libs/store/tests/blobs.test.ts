@@ -134,7 +134,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await waitFor(async () => (await home.unfinished()) === 0, { what: 'nothing left' });
   });
 
-  // If the file were created later, it could be created after the source has failed, and then nobody would remove it.
+  // If the file were created later, it could be created after the source has failed. Then nobody would remove it.
   it.runIf(kind === 'folder')('creates its file before it reads from the source', async () => {
     let files: number | undefined;
     const source = async function* () {

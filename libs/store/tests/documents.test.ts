@@ -643,7 +643,8 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
         if (acknowledged >= until) child.kill('SIGKILL');
       }
       await ended;
-      // The database may still store the change for whose answer the process was waiting. So all numbers are read each time.
+      // The process died before the database answered, and the database may still store the change. So all numbers are read
+      // each time.
       await expect.poll(async () => new Set(await whole()).size).toBe(1);
       expect((await one('one')).doc.things).toBeGreaterThanOrEqual(acknowledged);
     }

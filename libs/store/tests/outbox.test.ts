@@ -266,7 +266,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await outbox.fact('log')).toEqual({ created: 'another', highest: 0 });
   });
 
-  // The embedded form keeps no spans: its event log finds events by their ids.
+  // The embedded form keeps no spans, because its event log finds events by their ids.
   test.runIf(engine === 'containers')(
     'stores the span of all copies, unless the span is unknown',
     async () => {

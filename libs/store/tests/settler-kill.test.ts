@@ -30,8 +30,8 @@ async function prepare(world: World, settler: Settler, on: boolean): Promise<num
 }
 
 /**
- * Asserts that the change of a killed process is complete or absent: first after reads only, and then after a sweep. Also
- * asserts that the lamps can still be changed.
+ * Asserts that the change of a killed process is complete or absent. Checks this first after reads only, and then after a
+ * sweep. Also asserts that the lamps can still be changed.
  */
 async function expectWhole(world: World, settler: Settler, seq: number): Promise<void> {
   expect(await viewAll(world.db, settler)).toEqual(await truth(world.db));

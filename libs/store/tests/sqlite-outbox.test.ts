@@ -64,7 +64,7 @@ test('a sweep fails if old events cannot be removed, and the next one tries agai
   expect(db.prepare('SELECT key FROM events').all()).toEqual([]);
 });
 
-test('a file that lacks what was added to the tables later gets it when it is opened', async () => {
+test('a file without the later additions to the tables gets them when it is opened', async () => {
   await using place = await createStore('embedded');
   if (place.config.kind !== 'sqlite') throw new Error('This is about SQLite.');
   await (await openDocuments(place.config, { collections: [] })).close();
@@ -75,7 +75,7 @@ test('a file that lacks what was added to the tables later gets it when it is op
   await outbox.markPublished([one, other].map(eventKey), { first: 1, last: 2, id: other.id });
   db.exec(`DROP INDEX events_published; ALTER TABLE events DROP COLUMN mark;
     DELETE FROM layout WHERE name <> 'events'`);
-  // This does not bring a file up to date, because no service may run on it yet.
+  // `noteRestored` does not add the missing column and index, because a service may not use the file yet.
   expect(await noteRestored(place.config)).toBe(1);
   const documents = await openDocuments(place.config, { collections: [] });
   await documents.outbox.forget([eventKey(one)]);

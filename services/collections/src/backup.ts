@@ -19,9 +19,8 @@ export const collectionsBackup: ServiceBackup = {
     seq: copied.findBy(collections, 'id', aggregate.id)?.doc.seq,
     isLast: type === collectionDeleted.type,
   }),
-  // From the deletion on, the purge erases everything below the collection. The copy can contain the collection as it was
-  // before the deletion, but only a part of the collections and entities below it. So the copy marks the collection as deleted,
-  // too.
+  // After the deletion, the purge erases everything below the collection. The copy can contain the collection as it was before
+  // the deletion, but only a part of the collections and entities below it. So the copy marks the collection as deleted, too.
   ended({ type, aggregate: { id, seq } }, copied) {
     const found = type === collectionDeleted.type ? copied.findBy(collections, 'id', id) : undefined;
     if (!found || found.doc.seq >= seq) return undefined;

@@ -45,7 +45,7 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   await store.forgetEnded(owner);
   await store.replies?.forget(owner);
   const { projectId, userId } = owner;
-  // This range is large: it holds all events that the project's collections published in a week.
+  // This range is large, because it holds all events that the project's collections published in a week.
   const range = {
     from: `${projectId}|collection|`,
     to: `${projectId}|collection}`,
@@ -54,8 +54,8 @@ async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
   await searchLate(store.outbox, range, (search) =>
     eraseEvents({ bus, outbox: store.outbox }, search, {
-      // Leaves out events of other users' collections. They are found too if the metadata of an entity contains the text of
-      // `telling`.
+      // Leaves out events of other users' collections. Such events are found too, if the metadata of an entity contains the
+      // text of `telling`.
       only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
       withdraw: (event) => !isEndOfAll(event),
     }),

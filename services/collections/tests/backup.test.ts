@@ -25,7 +25,7 @@ class WatchedFile extends DocumentsFile {
   }
 }
 
-// Only MongoDB needs this test: the embedded form copies all its files in the state of one moment, so its copy cannot contain
+// Only MongoDB needs this test. The embedded form copies all its files in the state of one moment, so its copy cannot contain
 // half of a deletion.
 describe.runIf(availableEngines().includes('containers'))(
   'a copy of collections that change while it is made',

@@ -109,7 +109,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     const seen = await world.events();
     const seqsOf = (userId: string) =>
       seen.filter(({ aggregate }) => aggregate.id === roots[userId]).map(({ aggregate }) => aggregate.seq);
-    // Of the ended account's events, only the last one stays, because it says that the account's root is gone.
+    // Of the ended account's events, only the last event stays, because it says that the account's root is gone.
     await waitFor(() => seqsOf(gone).length === 1 && seqsOf(stays).length === 3);
     expect(seqsOf(gone)).toEqual([4]);
     expect(seqsOf(stays)).toEqual([1, 2, 3]);

@@ -33,7 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** A request that found the user before the end of the account is over at the latest after this time, in ms. */
+/** A request that found the user before the end of the account has ended after this time, in ms. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;

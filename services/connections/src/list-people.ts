@@ -91,7 +91,7 @@ export async function listPeople(
 
 /**
  * Reads from the request which page to show. Throws if the cursor is bad. If a handler has to look up its target, it calls this
- * function before the look-up, because a bad query has to be refused before a missing target (spec#errors-check-order).
+ * function before the look-up. A bad query has to be refused before a missing target (spec#errors-check-order).
  */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,
@@ -114,7 +114,7 @@ function readCursor(cursor: string, binding: readonly string[]): ListPosition {
   throw foreignCursor(code);
 }
 
-/** Returns the users who are named in the entries of a page, as far as this service or identity knows them. */
+/** Returns the users who are named in the entries of a page. Leaves out users whom neither this service nor identity knows. */
 async function showUsers(
   app: AppContext,
   entries: readonly Entry[],
@@ -129,7 +129,7 @@ async function showUsers(
 
 /**
  * Returns a function that asks identity for users who are missing in the copy, and adds them to the copy. If identity does not
- * answer, the list does not fail: it shows no profiles of these users, and the function does not ask identity again.
+ * answer, the list does not fail. It shows no profiles of these users, and the function does not ask identity again.
  */
 function bringer(app: AppContext, request: PeopleListRequest) {
   const { projectId, requestId } = request;

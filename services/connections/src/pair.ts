@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PairState, Part, Transition } from './machine.ts';
 
-/** A block: one user of a pair blocks the other. */
+/** A block, by which one user of a pair blocks the other. */
 export interface Block {
   /** New for each block. */
   id: string;

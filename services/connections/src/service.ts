@@ -48,7 +48,9 @@ export const manifest = serviceManifest<AppContext>()({
   start: (runtime, { store }) => startConnections(runtime, { store }),
 });
 
-/** Starts the connections service. It stores requests to connect, and who is connected with whom (spec#connections). */
+/**
+ * Starts the connections service. The service stores requests to connect, and who is connected with whom (spec#connections).
+ */
 export async function startConnections(
   runtime: ServiceRuntime,
   options: ConnectionsOptions,

@@ -107,8 +107,8 @@ function bytesOf(value: bigint): Buffer {
 }
 
 /**
- * An RSA key with the same primes and another public exponent. The exponent has to be a prime: a number that shares a factor
- * with `p - 1` or `q - 1` has no inverse.
+ * An RSA key with the same primes and another public exponent. The exponent has to be a prime, because a number that shares a
+ * factor with `p - 1` or `q - 1` has no inverse.
  */
 function withExponent(key: KeyObject, exponent: bigint): KeyObject {
   const jwk = key.export({ format: 'jwk' });

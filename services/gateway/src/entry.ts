@@ -27,7 +27,7 @@ export type EntryParts = HandleParts & {
   shown: Shown;
 };
 
-/** The result for an address that only the other port answers: on this port, the address does not exist. */
+/** The result for an address that only the other port answers. On this port, the address does not exist. */
 const elsewhere: Address = { kind: 'error', code: 'route/not-found' };
 
 /**

@@ -75,8 +75,8 @@ export function createHandle(parts: HandleParts) {
 
     const { address } = response.locals;
     if (request.method === 'OPTIONS' && (isPreflight || address.kind === 'options')) {
-      // A preflight gets an answer at any address. So a page learns that the address is unknown: it can send its actual request
-      // and read the 404.
+      // A preflight gets an answer at any address. So a page can send its actual request, and learns from the 404 that the
+      // address is unknown.
       const headers: Record<string, string> = address.kind === 'options' ? { Allow: address.allow } : {};
       return writeAnswer(request, response, { status: 204, headers, body: new Uint8Array() });
     }

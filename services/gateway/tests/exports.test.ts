@@ -17,7 +17,7 @@ import {
 
 const names = Object.keys(exportUser.parts.sections) as SectionName[];
 const none = Object.fromEntries(names.map((name) => [name, []]));
-/** Longer than a test waits for anything. */
+/** This time is longer than a test waits for anything. */
 const hourMs = 3_600_000;
 const never = hourMs;
 

@@ -190,7 +190,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     });
   });
 
-  // spec#users-strangers: services show only what the gateway tells them to show.
+  // spec#users-strangers: services show only the data that the gateway allows them to show.
   it('show callers without a token a card, the whole profile, or an error, as the project sets', async () => {
     const profile = `/v7/${projectId}/users/${shown}`;
     const service = await serveEcho(test.bus, getUserByUsername);

@@ -118,8 +118,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         }
       });
       const { test, list, redisLines, isDegraded } = await startWith(await listen(proxy), times);
-      // Waits until requests are counted in Redis. These requests come from another address than the ones below, so that they
-      // do not use up the limit of those.
+      // Waits until requests are counted in Redis. These requests come from another address than the requests below, so that
+      // they do not use up the limit of the requests below.
       await waitFor(async () => {
         await list('127.0.0.1');
         return redisLines().length === 0 || redisLines().at(-1)?.includes('again');
@@ -146,7 +146,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   },
 );
 
-/** Ignores resets: the gateway drops connections that it gives up. */
+/** Ignores resets, because the gateway drops connections that it gives up. */
 function tolerateReset(socket: Socket): void {
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (!['ECONNRESET', 'EPIPE'].includes(error.code ?? '')) throw error;

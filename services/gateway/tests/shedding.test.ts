@@ -13,7 +13,7 @@ describe.each(availableEngines())('a service that turns requests away (%s)', (en
     await using test = await startTestGateway(engine, {
       env: {
         RATE_LIMITS: JSON.stringify({ [getUser.name]: { max: 100, windowSeconds: 3_600 } }),
-        // Long enough that no request expires if the machine stalls for some seconds.
+        // This time is long enough that no request expires if the machine stalls for some seconds.
         REQUEST_TIMEOUT_MS: '60000',
       },
     });

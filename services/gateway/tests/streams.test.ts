@@ -231,7 +231,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expectError(refused, 'auth/unauthorized');
   });
 
-  // This test runs on one engine only, because the bus plays no part in it.
+  // This test runs on one engine only, because it does not depend on the bus.
   it.runIf(engine === 'embedded')(
     'writes nothing more after its end to a client that has not read the end',
     async () => {
@@ -298,7 +298,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     for (const source of open) source[Symbol.dispose]();
   });
 
-  // This test runs on one engine only, because the bus plays no part in it.
+  // This test runs on one engine only, because it does not depend on the bus.
   it.runIf(engine === 'embedded')('ends if its client does not read', async () => {
     // These notifications have the largest size, with four bytes per character. Together, they are larger than the buffers
     // between gateway and client.

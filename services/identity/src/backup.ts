@@ -62,7 +62,7 @@ export const identityBackup: ServiceBackup = {
     deletedUsers: (stored, made) => made.mapped(stored),
     endedUsers: (stored, made) => made.mapped(stored),
     blocks: (stored, made) => made.mapped(stored),
-    // An anonymous copy gets no keys: identity makes new ones when it first starts with the copy.
+    // An anonymous copy gets no keys, because identity makes new ones when it first starts with the copy.
     keys: () => null,
     hashKeys: () => null,
     revokedKeys: () => null,
@@ -79,7 +79,7 @@ export const identityBackup: ServiceBackup = {
     sentMails: () => null,
     hashKinds: () => null,
     attempts: () => null,
-    // The copy contains none of these rows, because they hold ids and addresses of people who are not in it.
+    // The copy contains none of these rows, because they hold ids and addresses of people who are not in the copy.
     audits: () => null,
     erasedExternals: () => null,
   },

@@ -23,8 +23,8 @@ export const blockEvents: EventSubscription<AppContext> = subscription({
 });
 
 /**
- * Stores blocks in the copy. Keeps no block of a user who does not exist: the connections service may still report blocks of a
- * user whom identity has already erased (spec#users-erasure).
+ * Stores blocks in the copy. Keeps no block of a user who does not exist, because the connections service may still report
+ * blocks of a user whom identity has already erased (spec#users-erasure).
  */
 export async function keepBlocks(app: AppContext, blocks: readonly Block[]): Promise<void> {
   await app.store.blocks.keep(...blocks);

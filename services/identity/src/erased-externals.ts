@@ -3,9 +3,9 @@ import type { Erasure } from './store/index.ts';
 import { leewaySeconds } from './tokens/external-token.ts';
 
 /**
- * How long a mark is kept, in ms: the longest token lifetime that a project can allow, plus twice the time by which clocks may
- * differ. Two clocks may differ from the clock of the replica that made the mark: the clock of the backend that issues the
- * tokens, and the clock of the replica that removes the mark.
+ * How long a mark is kept, in ms. This is the longest token lifetime that a project can allow, plus twice the time by which
+ * clocks may differ. The clock of the replica that made the mark may differ from two other clocks. One is the clock of the
+ * backend that issues the tokens, and the other is the clock of the replica that removes the mark.
  */
 const keptMs = 24 * 3600_000 + 2 * clocksMs;
 /**

@@ -27,10 +27,10 @@ const batch = 1_000;
 const most = 10_000;
 
 /**
- * Finishes deletions. Revokes the user's sessions that are still open, because a process died before it revoked them, or
- * because they were opened during the deletion. Erases everything else that identity stores of the user. Erases the earlier
- * events of the user, here and on the bus. Idempotent; a sweep calls it regularly. `known` holds the deletions that earlier
- * sweeps of this process have found.
+ * Finishes deletions. Revokes the user's sessions that are still open. They may be open because a process died before it
+ * revoked them, or because they were opened during the deletion. Erases everything else that identity stores of the user.
+ * Erases the earlier events of the user, here and on the bus. Idempotent; a sweep calls it regularly. `known` holds the
+ * deletions that earlier sweeps of this process have found.
  */
 export async function finishErasures(
   app: AppContext,

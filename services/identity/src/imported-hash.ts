@@ -87,7 +87,7 @@ function base64(bytes: Buffer): string {
 
 /**
  * Text in bcrypt's alphabet. The last character encodes fewer bits than the others, so not every character is valid there. `.`
- * is valid: all its bits are zero.
+ * is valid, because all its bits are zero.
  */
 function bcryptText(bytes: Buffer, length: number): string {
   return `${base64(bytes)

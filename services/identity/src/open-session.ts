@@ -50,7 +50,7 @@ export async function openSession(
     await app.store.sessions.add(session);
     return answer;
   }
-  // `apart` stores the session without the request's row of the audit log. This row is stored when the session is confirmed: if
+  // `apart` stores the session without the request's row of the audit log. This row is stored when the session is confirmed. If
   // it were stored here, it would report a success even if the confirmation failed.
   await apart(() => app.store.sessions.add(session, new Date(at.getTime() + unconfirmedMs)));
   await confirmSession(app, session, changed);

@@ -11,10 +11,10 @@ const hashCharacters = 6;
 let list: Promise<Set<string>> | undefined;
 
 /**
- * Refuses a new password that an attacker would try first: one of the 10,000 most common passwords, or the user's own e-mail
- * address or username (spec#accounts-common-password). Upper or lower case does not matter, nor do different encodings of one
- * character. Throws `auth/weak-password`.
- * @param password At most 256 characters long: normalising a longer one may take seconds.
+ * Refuses a new password that an attacker would try first. Such passwords are the 10,000 most common passwords, and the user's
+ * own e-mail address or username (spec#accounts-common-password). Upper or lower case does not matter, nor do different
+ * encodings of one character. Throws `auth/weak-password`.
+ * @param password At most 256 characters long, because normalising a longer password may take seconds.
  * @param field The input field that contains the password.
  */
 export async function refuseWeak(

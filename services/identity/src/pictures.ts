@@ -38,8 +38,8 @@ export async function picturesOf(
 
 /**
  * The avatar after a change. If the request names a new file, this file becomes the avatar. If it names no file, but an address
- * that differs from the present one, the profile has this address and no file (spec#storage-avatar-replaced). If the request
- * only removes the avatar's file, the address is removed, too.
+ * that differs from the present address, the profile gets this address and no file (spec#storage-avatar-replaced). If the
+ * request only removes the avatar's file, the address is removed, too.
  * @param given.address The address of the file `given.avatarFileId`.
  */
 export function avatarAfter(

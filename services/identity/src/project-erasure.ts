@@ -49,8 +49,8 @@ export async function eraseProjects(
 
 /**
  * Deletes the project's users in the same way as users delete their own accounts. Each deletion makes an event, and on this
- * event every service erases its data of the user. The project itself is removed only when three conditions are met: all
- * requests that had read the project before its deletion are over, the erasures of its users are finished, and every service
+ * event every service erases its data of the user. The project itself is removed only when three conditions are met. All
+ * requests that had read the project before its deletion are over. The erasures of its users are finished. Every service
  * reports that it has no data of the project any more.
  */
 async function eraseProject(

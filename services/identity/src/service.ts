@@ -69,9 +69,7 @@ export interface IdentityOptions {
   erasuresFile?: string | undefined;
   /** Lifetimes of signing keys. If a lifetime is left out, its default applies. */
   keyTimes?: Partial<KeyTimes>;
-  /**
-   * How often the service ends sessions that a process should have ended but did not, because it died, in ms; 5 s by default.
-   */
+  /** How often the service ends sessions that a process has not ended because it died, in ms; 5 s by default. */
   sweepEveryMs?: number;
   /** Times of erasure. If a time is left out, its default applies. */
   erasureTimes?: Partial<ErasureTimes>;

@@ -14,8 +14,8 @@ const mostSessions = 200;
 
 /**
  * How far clocks may differ in total, in ms, if each clock is up to a minute off. Four machines take part, each with its own
- * clock: the replica that issued a token, the replica that revoked it, the replica that lists revocations, and the gateway that
- * checks the token. The fifth minute is a reserve.
+ * clock. They are the replica that issued a token, the replica that revoked it, the replica that lists revocations, and the
+ * gateway that checks the token. The fifth minute is a reserve.
  */
 const clocksDifferMs = 5 * 60_000;
 
@@ -34,7 +34,10 @@ export function tokensEnd(at: Date): Date {
   return new Date(at.getTime() + accessLifetimeMs + clocksDifferMs);
 }
 
-/** Returns whether a session is still open: it is neither revoked nor expired, and no change of its user has ended it. */
+/**
+ * Returns whether a session is still open. An open session is neither revoked nor expired, and no change of its user has ended
+ * it.
+ */
 export function isOpen(session: Session, user: User, at: Date): boolean {
   return session.revokedAt === null && session.expiresAt > at && isOfNow(session, user);
 }

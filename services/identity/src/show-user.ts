@@ -12,8 +12,8 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 
 /**
  * Whether a request may see profiles. If strangers must not see profiles, gateways already refuse requests without a token
- * (spec#users-strangers-none). This check is needed because a gateway of an older version does not do this, and another gateway
- * may not have got the setting yet.
+ * (spec#users-strangers-none). This check is needed for two reasons: a gateway of an older version does not refuse such
+ * requests, and another gateway may not have got the setting yet.
  */
 export async function seesProfiles(
   app: AppContext,

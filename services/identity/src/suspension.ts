@@ -17,8 +17,8 @@ interface Whose {
 const batch = 1_000;
 
 /**
- * The time until which gateways must refuse a suspended user: until the user's tokens have expired, or until the suspension
- * ends, whichever comes first.
+ * The time until which gateways must refuse a suspended user. This time ends when the user's tokens have expired or the
+ * suspension ends, whichever comes first.
  */
 export function refusedUntil(at: Date, until: Date | null): Date {
   const end = tokensEnd(at);

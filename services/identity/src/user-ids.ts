@@ -2,8 +2,8 @@ import { derivedId } from '@kith/base';
 import type { User } from './store/records.ts';
 
 /**
- * The id that a user gets who is imported with a foreign id and without an id. It is derived from the foreign id. After an
- * account has ended, this derived id stays stored for a while, and not the foreign id itself.
+ * The id of a user who is imported with a foreign id and without an id. It is derived from the foreign id. After an account has
+ * ended, only this derived id stays stored for a while, not the foreign id itself.
  */
 export function foreignUserId(projectId: string, foreignId: string): string {
   return derivedId('user', projectId, foreignId);

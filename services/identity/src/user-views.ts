@@ -2,8 +2,8 @@ import type { OwnUser, PublicUser } from '@kith/contracts';
 import type { User } from './store/records.ts';
 
 /**
- * The part of a user that everybody may see (spec#users-public). Copied field by field, so that no other field can get into an
- * answer.
+ * The part of a user that everybody may see (spec#users-public). The user is copied field by field, so that no other field can
+ * get into an answer.
  */
 export function publicUserOf(user: User): PublicUser {
   return {

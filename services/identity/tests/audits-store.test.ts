@@ -109,7 +109,7 @@ describe.each(availableEngines())('the list of the audit log in the store on %s'
     const { next: cursor } = await list(filter, { limit: 2 });
     const range = vi.spyOn(documents, 'range');
     expect((await list(filter, { limit: 2, cursor })).answer.rows).toEqual([all[4], all[6]]);
-    // Eight rows for the total. For the page, three rows and then ten times as many.
+    // Eight rows are read for the total. For the page, three rows are read first, and then ten times as many.
     expect(range.mock.calls.map(([, { limit }]) => limit).sort((a, b) => a - b)).toEqual([3, 8, 30]);
   });
 

@@ -110,7 +110,7 @@ describe.each(availableEngines())('guesses of second factors on %s', (engine) =>
       now += 30_000 * 2 ** nth;
       expect(await times(2, () => guess(places.at(-1)!))).toEqual([wrong, tooMany]);
     }
-    // Only the factor is refused: the password is right.
+    // Only the factor is refused, because the password is right.
     expect(answered(await enter(undefined, places[0]!, newPassword))).toBe('auth/second-factor-required');
     now += 24 * 3600_000;
     expect(answered(await enter(recoveryCodes[2], places[0]!, newPassword))).toBe(200);

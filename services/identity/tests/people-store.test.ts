@@ -166,7 +166,8 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     const documents = await openDocuments(place.config, declared);
     const [users, people] = [new Users(documents), new People(documents, { searched: 4 })];
     try {
-      // Newest first, like the search: the users at both ends of each part are among those who have the text.
+      // As in the search, the newest user comes first. The users at both ends of each part are among the users who have the
+      // text.
       const matching = [0, 3, 4, 5, 6, 7, 11, 12];
       const all = Array.from({ length: 13 }, (_, nth) =>
         makeUser({

@@ -93,10 +93,7 @@ describe.each(availableEngines())('two replicas and one refresh token, on %s', (
     const { app, user, refresh } = await signedUp(engine, undo);
     const { projectId } = user;
     let { refreshToken } = await openSession(app, user, device, new Date());
-    /**
-     * Refreshes twice at another replica, like a client that has got no answer from the first replica and goes on with another
-     * one.
-     */
+    /** Refreshes twice at another replica, like a client that has got no answer from the first replica. */
     const goOn = async () => {
       for (let times = 0; times < 2; times++) ({ refreshToken } = await refresh(refreshToken));
     };

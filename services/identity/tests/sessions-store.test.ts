@@ -89,8 +89,8 @@ describe.each(availableEngines())('the store of sessions and keys on %s', (engin
     await store.sessions.add(one);
     const rotated = { hash: one.tokenHash, sealed: '$sealed' };
     const next = { ...one, tokenHash: '$next', rotated, userAgent: '$agent' };
-    // Acts as a replica whose clock is an hour slow. Not in the embedded form, which has only one process and so only one
-    // clock.
+    // Acts as a replica whose clock is an hour slow. The clock is not changed in the embedded form, which has only one process
+    // and so only one clock.
     if (engine !== 'embedded') vi.useFakeTimers({ toFake: ['Date'], now: start - hour });
     expect(await store.sessions.rotate(one, next)).toBe(true);
     vi.useRealTimers();

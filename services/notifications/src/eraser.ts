@@ -77,8 +77,7 @@ async function eraseUser(app: AppContext, user: Owner, isStopped: () => boolean)
   await app.store.settings.erase(user);
   await app.store.replies?.forget(user);
   // Removes the feed before its entries, because no process adds entries to a feed that does not exist. The only exception is a
-  // process that was already adding an entry, and was paused by the system meanwhile; what it adds is found when the eraser
-  // looks again.
+  // process that was adding an entry and was paused by the system meanwhile. The eraser finds this entry when it looks again.
   const isDone = await erasure.removeFeed(user);
   if (!isDone) app.relay.kick();
   while ((await erasure.removeEntries(user, batch)) === batch) {

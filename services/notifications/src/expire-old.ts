@@ -7,8 +7,8 @@ import { feedKey } from './store/place.ts';
 const batch = 100;
 
 /**
- * Removes expired notifications. The database cannot be made to remove them by itself, because each removal also changes the
- * feed: its total, its unread count, and `expiredTo`, which decides whether a stream can still resume.
+ * Removes expired notifications. The database cannot remove them by itself, because each removal also changes the feed: its
+ * total, its unread count, and `expiredTo`. By `expiredTo`, a stream knows whether it can still resume.
  */
 export async function expireOld(app: AppContext): Promise<void> {
   for (;;) {

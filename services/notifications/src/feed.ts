@@ -23,7 +23,7 @@ export interface NewNotification extends Owner {
  * notification also counts as read if one of the feed's `marks` covers it.
  */
 export interface Entry extends NewNotification {
-  /** The feed sequence: the first notification that became visible has 1, the next one 2, and so on. */
+  /** The feed sequence. The first notification that became visible has 1, the next one has 2, and so on. */
   seq: number;
   readAt: number | null;
 }

@@ -2,7 +2,7 @@ import { kithNotificationTypes, type NotificationSettings } from '@kith/contract
 import type { StoredSettings } from './store/collections.ts';
 
 /**
- * A user's settings as the API shows them: all of Kith's own types, and the other types that are off
+ * A user's settings as the API shows them. They contain all of Kith's own types, and the other types that are off
  * (spec#notifications-settings).
  */
 export function settingsOf({ off }: StoredSettings): NotificationSettings {

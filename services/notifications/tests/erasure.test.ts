@@ -131,7 +131,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     const { runtime, store, projectId } = world;
     const { bus } = runtime;
     const gone = await world.user('Vanya');
-    // The keys of the application's events come before the keys of all other events, and there are more of them than one step
+    // The keys of the application's events come before the keys of all other events. There are more such events than one step
     // of the eraser reads.
     const firsts = Array.from({ length: 6 }, (_, at) => ({
       ...newUser(projectId, 'First'),
@@ -257,8 +257,8 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(world.life(stays, known).withdrawn);
     await world.quiet(stays);
     expect(await hasFeed(gone)).toBe(false);
-    // An empty feed is stored for each of the other users. This has a purpose: if another process is just adding the
-    // notification of the request, its change of the feed is refused, and it finds the withdrawal when it tries again.
+    // An empty feed is stored for each of the other users. This has a purpose. If another process is just adding the
+    // notification of the request, its change of the feed is refused. When it tries again, it finds the withdrawal.
     expect(await Promise.all([known, stays].map(hasFeed))).toEqual([true, true]);
   });
 

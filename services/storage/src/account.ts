@@ -40,8 +40,8 @@ export function changeAccount(
 }
 
 /**
- * Whether the bytes of this upload may still become a file: the account must contain the upload's note, and the upload must not
- * be marked as given up.
+ * Whether the bytes of this upload may still become a file. For this, the account must contain the upload's note, and the
+ * upload must not be marked as given up.
  */
 export function isNoted({ doc }: Account, id: string): boolean {
   return doc.loose.some(({ fileId, isDead }) => fileId === id && !isDead);

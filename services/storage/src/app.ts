@@ -27,8 +27,8 @@ export interface AppContext {
   /** Removes the bytes of deleted files. */
   remover: { kick(): void };
   /**
-   * Makes this process's changes of an account wait for each other, so that they run one after the other. So a change can only
-   * collide with a change that another process makes.
+   * Makes this process's changes of an account run one after the other. So a change can only collide with a change that another
+   * process makes.
    */
   turns: Turns;
   /** A folder that holds images while they are read and rendered. */

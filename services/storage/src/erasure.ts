@@ -11,7 +11,7 @@ import type { Owner } from './file.ts';
 const lateMs = 20 * 60_000;
 
 /**
- * Erases everything that a deleted user has stored. The user stays marked for `lateMs`: until then, uploads that began earlier
+ * Erases everything that a deleted user has stored. The user stays marked for `lateMs`. Until then, uploads that began earlier
  * may still leave bytes and publish events, and these are erased, too.
  */
 export const usersSubscription = subscription({

@@ -9,8 +9,9 @@ import { upload } from './support/bytes-client.ts';
 import { type FileEvent, someone, World } from './support/world.ts';
 
 /**
- * The tables or collections in which an id occurs. Two kinds of marks, which expire by themselves, are not searched: the marks
- * of users whose accounts have ended and, on MongoDB, the marks that prevent removed rows from being written again.
+ * The tables or collections in which an id occurs. Two kinds of marks are not searched, because they expire by themselves.
+ * These are the marks of users whose accounts have ended and, on MongoDB, the marks that prevent removed rows from being
+ * written again.
  */
 async function placesOf({ place }: World, id: string): Promise<string[]> {
   const { erased: _, ...others } = await dumpStore(place.config.store);

@@ -98,7 +98,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
   it('make one file, and leave nothing of the other, if two users’ files with the same id are imported at the same time', async () => {
     const id = randomUUID();
     const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
-    // Both requests are about to make their files at the same time: the request that comes here first waits until the other one
+    // Both requests are about to make their files at the same time. The request that comes here first waits until the other one
     // comes here, too, or is answered.
     const both = Promise.withResolvers<void>();
     const { commit } = FileStore.prototype;

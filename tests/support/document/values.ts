@@ -13,8 +13,8 @@ export function allowedBy(schema: Schema): Arbitrary<unknown> {
 }
 
 /**
- * Values that a schema forbids: values of another type, that are too long, with too many elements, without a required member,
- * or with an unknown member.
+ * Values that a schema forbids. They have another type, are too long, have too many elements, lack a required member, or have
+ * an unknown member.
  */
 export function forbiddenBy(schema: Schema): Arbitrary<unknown> {
   return fc.oneof(...wrongs(schema)).filter((value) => !conforms(schema, value));

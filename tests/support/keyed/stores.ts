@@ -11,7 +11,9 @@ export async function makeStores(engine: EngineKind, undo: AsyncDisposableStack)
   return Object.fromEntries(await Promise.all(stores));
 }
 
-/** The stores of the services that an operation needs: its own service, and identity, which the other services ask. */
+/**
+ * The stores of the services that an operation needs. These are its own service, and identity, which the other services ask.
+ */
 export function storesOf(spec: OperationSpec, stores: Stores): Stores {
   const needed = ['identity', serviceOf(spec)];
   return Object.fromEntries(Object.entries(stores).filter(([name]) => needed.includes(name)));

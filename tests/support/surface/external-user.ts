@@ -3,7 +3,7 @@ import type { keyPair } from '../keys.ts';
 import type { SurfaceWorld } from './suite.ts';
 
 /**
- * Signs in an external user. The test plays the project's own backend: it registers the public key, and gets a token for this
+ * Signs in an external user. The test plays the project's own backend. It registers the public key, and gets a token for this
  * user that is signed with the private key.
  */
 export async function externalUser(

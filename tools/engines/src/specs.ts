@@ -50,7 +50,7 @@ export function mongoSpec(image: string): ContainerSpec {
     volume: '/data/db',
     mounts: [],
     // The two images have different database shells, but both have bash. Neither server listens on its port before it can
-    // answer, so a connection is proof enough.
+    // answer, so a successful connection shows that the server is ready.
     healthCheck: ['bash', '-c', '</dev/tcp/127.0.0.1/27017'],
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The known word that was probably meant. It differs from the typed word only in case, hyphens and underscores, or in at most a
- * third of the typed letters.
+ * The known word that was probably meant. It differs from the typed word only in upper and lower case, hyphens and underscores,
+ * or in at most a third of the typed letters.
  */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const plain = bare(word);

@@ -36,7 +36,8 @@ it('a change gives all readers the new secret, and keeps the previous secret unt
   const [second] = await told();
   expect(second).not.toBe(first);
   expect(await told()).toEqual([second, first]);
-  // A second call of `beginSecretChange` loses no secret. The same is true for a second setup: the setup runs at each start.
+  // A second call of `beginSecretChange` loses no secret. The same is true for a second setup, because the setup runs at each
+  // start.
   expect(beginSecretChange(folder)).toBe(false);
   shareSecret(folder);
   expect(await told()).toEqual([second, first]);

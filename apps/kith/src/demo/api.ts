@@ -80,7 +80,7 @@ export function exchanger(url: string, { patienceMs = 0, isKeyed = false }: Call
 
 const noJson = {};
 
-/** The JSON of an answer, or `noJson`: a proxy may answer with something else. */
+/** The JSON of an answer, or `noJson` if the answer is not JSON. A proxy may answer with something else. */
 export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -102,8 +102,8 @@ function waitMsOf({ status, headers }: Response, code: string | undefined): numb
 
 /**
  * Waits until a gateway gives any answer. If the connection fails, this function tries again, because its request changes
- * nothing. A call of the API is not repeated when its connection fails, because it may already have changed something. Rejects
- * with `StartError` after `patienceMs`.
+ * nothing. A call of the API is not repeated when its connection fails, because the call may already have changed something.
+ * Rejects with `StartError` after `patienceMs`.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;

@@ -26,7 +26,10 @@ const ownEngines = z.object({
     ),
 });
 
-/** The environment variables of a start: those that the gateway and the services read, and the place of the data. */
+/**
+ * The environment variables of a start. These are the variables that the gateway and the services read, and the place of the
+ * data.
+ */
 export const platformConfig = z.object({
   ...ofServices,
   ...commonConfig.shape,

@@ -19,9 +19,9 @@ type Found = Stamp | 'missing' | 'empty' | 'unstamped' | 'restored';
 /**
  * Checks that the data files of a folder are all files of one installation, and refuses the folder otherwise. No file may be
  * missing, empty, damaged, from another installation, or under the name of another file. If a folder with such a file were
- * accepted, the service of this file would begin without its data, while other services would still use their copies of the
- * data. Throws `StartError`. Accepts a folder of an old version, which did not stamp its files. Call `stamp` as soon as all
- * files are there.
+ * accepted, the service of this file would begin without its data. Other services would still use their copies of the data.
+ * Throws `StartError`. Accepts a folder of an old version, which did not stamp its files. Call `stamp` as soon as all files are
+ * there.
  */
 export function checkInstallation(folder: DataFolder, names: readonly string[]): { stamp(): void } {
   const found = new Map(names.map((name) => [name, stampOf(folder, name)]));

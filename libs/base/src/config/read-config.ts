@@ -40,7 +40,7 @@ function readSecret(name: string, file: string | undefined): string | undefined 
   }
 }
 
-/** The variables whose value may come from a program, which `<variable>_COMMAND` names. */
+/** The variables whose value may come from a program. `<variable>_COMMAND` names the program. */
 const commanded: readonly string[] = ['KITH_SECRET', 'KITH_SECRET_PREVIOUS'];
 const commandMs = 30_000;
 

@@ -39,8 +39,8 @@ export class Secrets {
   }
 
   /**
-   * Returns the same secrets, except that `key` is used for the keyed hashes. This key stays the same when the secret changes,
-   * and so do the hashes.
+   * Returns the same secrets, except that `key` is used for the keyed hashes. `key` does not change when the secret changes, so
+   * the hashes do not change either.
    */
   withHashKey(key: Uint8Array): Secrets {
     const [current, ...previous] = this.#roots.map(({ secret }) => secret) as [string, ...string[]];
@@ -110,7 +110,7 @@ export class Secrets {
     return this.#roots.map((root) => root.mac('sign', purpose, text)).join('.');
   }
 
-  /** Whether a process that has one of these secrets signed a text. */
+  /** Whether a text was signed with one of these secrets. */
   verifies(purpose: string, text: string, signatures: string): boolean {
     const given = signatures.split('.', mostSignatures).map((one) => Buffer.from(one));
     return this.#roots.some((root) => {
@@ -121,8 +121,8 @@ export class Secrets {
 }
 
 /**
- * At most this many signatures of a text are checked. This is enough: a change of the secret never uses more secrets at the
- * same time.
+ * At most this many signatures of a text are checked. This is enough, because no process has more secrets at a time, even while
+ * the secret is being changed.
  */
 const mostSignatures = 8;
 

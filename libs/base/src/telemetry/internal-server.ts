@@ -9,15 +9,15 @@ export interface InternalServer {
 }
 
 /**
- * Serves three paths. `/healthz` answers 200 while the process runs. `/readyz` answers 200 if the process can do its work. If
- * the process cannot, `/readyz` answers 503 and names what is missing. `/metrics` answers with the metrics as Prometheus text.
- * This server must not be reachable from the open network.
+ * Serves three paths. `/healthz` answers 200 while the process runs. `/readyz` answers 200 if the process can do its work.
+ * Otherwise, `/readyz` answers 503 and names what is missing. `/metrics` answers with the metrics as Prometheus text. This
+ * server must not be reachable from the open network.
  */
 export async function startInternalServer(options: {
   host: string;
   port: number;
   metrics: Metrics;
-  /** What the process still lacks before it is ready; empty when it is ready. */
+  /** The reasons why the process is not ready yet; empty when it is ready. */
   notReady: () => readonly string[] | Promise<readonly string[]>;
 }): Promise<InternalServer> {
   const server = createServer(async (request, response) => {

@@ -9,8 +9,8 @@ const lastMs = 500;
 
 /**
  * Writes lines to a descriptor in their order, immediately if possible. If the reader is slow, lines wait in memory, and lines
- * beyond 1 MiB are dropped. After the reader has gone, all lines are dropped, and the process goes on. pino's own destination
- * would then try again for ever, and the process would hang.
+ * beyond 1 MiB are dropped. If the reader has closed the pipe, all lines are dropped, and the process continues. In this case,
+ * pino's own destination would retry for ever, and the process would hang.
  */
 export class LineWriter {
   readonly #fd: number;

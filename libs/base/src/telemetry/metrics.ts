@@ -22,51 +22,51 @@ export class Metrics {
 
   readonly httpRequests = new Counter({
     name: 'kith_http_requests_total',
-    help: 'HTTP requests the gateway has answered, by operation (`none`: no endpoint), method and status',
+    help: 'HTTP requests that the gateway has answered, by operation (`none`: no endpoint), method and status',
     labelNames: ['operation', 'method', 'status'],
     ...this.#of,
   });
   readonly httpSeconds = new Histogram({
     name: 'kith_http_request_duration_seconds',
-    help: 'Time the gateway took for an HTTP request, by operation and status. For a stream, how long it was open',
+    help: 'Time that the gateway took for an HTTP request, by operation and status. For a stream, how long it was open',
     labelNames: ['operation', 'status'],
     buckets: durations,
     ...this.#of,
   });
   readonly streamsOpen = new Gauge({
     name: 'kith_streams_open',
-    help: 'Streams the gateway holds open',
+    help: 'Streams that are open at the gateway',
     ...this.#of,
   });
 
   readonly operations = new Counter({
     name: 'kith_operations_total',
-    help: 'Requests a service has handled, by operation, outcome (`ok`, `refused`, `failed`, `expired`, `shed`) and error code',
+    help: 'Requests that a service has handled, by operation, outcome (`ok`, `refused`, `failed`, `expired`, `shed`) and error code',
     labelNames: ['operation', 'outcome', 'code'],
     ...this.#of,
   });
   readonly operationSeconds = new Histogram({
     name: 'kith_operation_duration_seconds',
-    help: 'Time a service worked on an operation, by status',
+    help: 'Time that a service worked on an operation, by status',
     labelNames: ['operation', 'status'],
     buckets: durations,
     ...this.#of,
   });
   readonly operationsExpired = new Counter({
     name: 'kith_operations_expired_total',
-    help: 'Requests a service did not work on, because their deadline had passed',
+    help: 'Requests that a service did not work on, because their deadline had passed',
     labelNames: ['operation'],
     ...this.#of,
   });
   readonly operationsInFlight = new Gauge({
     name: 'kith_operations_in_flight',
-    help: 'Operations being worked on',
+    help: 'Operations that the service is working on now',
     ...this.#of,
   });
 
   readonly busFailures = new Counter({
     name: 'kith_bus_failures_total',
-    help: 'Requests on the bus that got no answer, by service asked and reason (`no_responders`, `timeout`, `error`)',
+    help: 'Requests on the bus that got no answer, by the called service and the reason (`no_responders`, `timeout`, `error`)',
     labelNames: ['service', 'reason'],
     ...this.#of,
   });
@@ -90,12 +90,12 @@ export class Metrics {
 
   readonly eventsPublished = new Counter({
     name: 'kith_events_published_total',
-    help: 'Events handed to the bus',
+    help: 'Events that were passed to the bus',
     ...this.#of,
   });
   readonly eventsNotPublished = new Counter({
     name: 'kith_events_publish_failures_total',
-    help: 'Failed attempts to hand an event to the bus. Each attempt is repeated',
+    help: 'Failed attempts to pass an event to the bus. Each attempt is repeated',
     ...this.#of,
   });
   readonly eventsUnpublishedAge = new LiveGauge({
@@ -111,14 +111,14 @@ export class Metrics {
   });
   readonly eventLag = new Histogram({
     name: 'kith_event_lag_seconds',
-    help: 'Time from when an event occurred until a consumer had applied it',
+    help: 'Time from the occurrence of an event until a consumer had applied it',
     labelNames: ['durable'],
     buckets: lags,
     ...this.#of,
   });
   readonly eventLastLag = new Gauge({
     name: 'kith_event_last_lag_seconds',
-    help: 'Time from when the last applied event occurred until the consumer had applied it',
+    help: 'Time from the occurrence of the last applied event until the consumer had applied it',
     labelNames: ['durable'],
     ...this.#of,
   });
@@ -130,7 +130,7 @@ export class Metrics {
   });
   readonly eventsMissed = new Counter({
     name: 'kith_events_missed_total',
-    help: 'How often events left the log that a consumer may not have received, because it was away or stuck for too long',
+    help: 'How often the log has dropped events that a consumer may not have received, because the consumer was stopped or stuck for too long',
     labelNames: ['durable'],
     ...this.#of,
   });
@@ -156,7 +156,7 @@ export class Metrics {
   });
   readonly limiterDegraded = new LiveGauge({
     name: 'kith_limiter_degraded',
-    help: 'Whether limits are counted in memory because Redis is away',
+    help: 'Whether limits are counted in memory because Redis is not available',
     ...this.#of,
   });
   readonly limiterRefusals = new Counter({

@@ -10,7 +10,10 @@ interface LoggedError {
 
 const colors = { fatal: 'red', error: 'red', warn: 'yellow', info: 'green' } as const;
 
-/** Formats a line of the log for a person at a terminal: time, level and text, then one line for each further field. */
+/**
+ * Formats a line of the log for a person at a terminal. The first line has time, level and text, and one line follows for each
+ * further field.
+ */
 export function readableLine(line: string): string {
   const { time, level, name, msg = '', err, pid: _pid, hostname: _hostname, ...fields } = JSON.parse(line);
   const label = styleText(colors[level as keyof typeof colors] ?? 'gray', level.toUpperCase());

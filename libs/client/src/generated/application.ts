@@ -108,7 +108,7 @@ export interface AuthMethods {
    */
   renewRecoveryCodes(options?: WriteOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
-   * Makes a challenge that a passkey of the caller can sign, so that the caller can prove again who they are.
+   * Makes a challenge that a passkey of the caller can sign. With the signature, the caller proves again who they are.
    *
    * Errors of its own: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -141,7 +141,7 @@ export interface AuthMethods {
     options?: CallOptions,
   ): Promise<Methods['auth.challengeSignIn']['output']>;
   /**
-   * Lets the caller prove again who they are: by password, code or passkey. The proof is valid for 5 minutes in the session of the token.
+   * Lets the caller prove again who they are, by password, code or passkey. The proof is valid for 5 minutes in the session of the token.
    *
    * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -294,7 +294,7 @@ export interface ConnectionsMethods {
    */
   listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
   /**
-   * How many established connections a user has. The number is the same as the total that the caller would get with the list of these connections.
+   * How many established connections a user has. The number equals the total of the list that the caller would get.
    *
    * Errors of its own: `connection/user-not-found`, `connection/server-error`.
    */
@@ -552,7 +552,7 @@ export interface StorageMethods {
 
 export interface ProjectsMethods {
   /**
-   * The data of a project that older client libraries read before anybody has signed in.
+   * The project data that older client libraries read before anybody has signed in.
    *
    * Errors of its own: `project/not-found`, `project/server-error`.
    */

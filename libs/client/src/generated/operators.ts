@@ -112,7 +112,7 @@ export interface UsersMethods {
    */
   restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service has missed the first announcement (docs/upgrading.md). Users who exist are left out; `existing` counts them. For nine days, imports refuse the ids of the others. Repeatable.
+   * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service has missed the first announcement (docs/upgrading.md). Users who exist are left out, and `existing` is their number. For nine days, imports refuse the ids of the announced users. Repeatable.
    *
    * Errors of its own: `project/not-found`, `user/server-error`, `user/invalid-body`.
    */

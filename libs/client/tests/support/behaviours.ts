@@ -74,7 +74,8 @@ export const behaviours = {
       },
     });
     const signedOut = await settled(kith.auth.signOut());
-    // A session listener may leave the page. So the request must have `keepalive`, with which it is sent nevertheless.
+    // A session listener may leave the page. So the request must have `keepalive`, because the browser then sends it even if
+    // the page is left.
     return {
       signedOut,
       sent,
@@ -229,8 +230,8 @@ export const behaviours = {
         for (const how of [refusal(429, 'rate-limit/exceeded'), refusal(401, 'auth/unauthorized')]) {
           const kith: KithClient = clientOf(world, {
             session: ada.session,
-            // The session changes after the platform has answered the first attempt, but before the client gets the answer:
-            // somebody else is signed in from then on, or nobody.
+            // The session changes after the platform has answered the first attempt, but before the client gets the answer.
+            // From then on, somebody else is signed in, or nobody.
             async fetch(address, init) {
               const answer = await fetch(address, init);
               await kith.setSession(next);
@@ -262,7 +263,8 @@ export const behaviours = {
   async honoursRetryAfter(world) {
     const kith = clientOf(world);
     await world.control.seen();
-    // The fourth call is over the limit, unless the time window of the limit ends during the calls. Then a later call is.
+    // The fourth call is over the limit, unless the time window of the limit ends during the calls. In that case, a later call
+    // is over the limit.
     for (;;) {
       await kith.users.checkUsername({ username: 'ada.l' });
       const [refused, repeated] = await world.control.seen();
@@ -280,7 +282,7 @@ export const behaviours = {
 
   async waitsForAPlatformThatIsAway(world) {
     const kith = clientOf(world, { session: (await world.control.person()).session, retries: 10 });
-    // Taken before the call, because a busy page gets the answer of `control` late.
+    // The time is taken before the call, because a busy page gets the answer of `control` late.
     const started = Date.now();
     await world.control.downFor(1_500);
     const { count } = await kith.connections.count();
@@ -459,7 +461,7 @@ export const behaviours = {
     for (const kind of ['files', 'images']) {
       await world.control.fault({ match: `storage/${kind}`, times: 1, how: 'hold' });
     }
-    // Long enough that even in a busy page, the request reaches the proxy in time, so that the fault is used up.
+    // This time is long enough for the request to reach the proxy even in a busy page, so that the fault is used up.
     const timedOut = await settled(kith.storage.createFile({ file }, { timeoutMs: 2_000 }));
     const controller = new AbortController();
     const { signal } = controller;
@@ -539,7 +541,8 @@ export const behaviours = {
       // after two cuts in a row.
       if (turn === total) {
         await until(() => told.length === turn - 1);
-        // Replaced before the cut, because the stream may be open again before this page knows that the cut is made.
+        // `opened` is replaced before the cut, because the stream may be open again before this page knows that the cut is
+        // made.
         opened = Promise.withResolvers();
       }
       if (turn > 1) await world.control.cut();

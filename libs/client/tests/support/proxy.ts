@@ -108,8 +108,8 @@ export class FaultyProxy implements AsyncDisposable {
         answer.once('end', () => incoming.socket.destroy());
         return;
       }
-      // No connection is used for a second request: if a request is lost on a connection that was used before, a browser sends
-      // the request again on its own.
+      // Each connection is used for one request only. If a request is lost on a connection that was used before, a browser
+      // sends the request again on its own.
       response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       response.flushHeaders();
       answer.once('end', () => {

@@ -49,7 +49,7 @@ export const connectionDisconnected = event({
   data: connectionData,
 });
 
-/** `connectionId` names the connection or request between the two users, which the block ends. Null if there was neither. */
+/** `connectionId` is the id of the connection or request that the block ends. It is null if there was neither. */
 const blockData = z.object({ blockerId: uuid, blockedId: uuid, connectionId: uuid.nullable() });
 export const connectionBlocked = event({ type: 'connection.blocked', version: 1, data: blockData });
 export const connectionUnblocked = event({ type: 'connection.unblocked', version: 1, data: blockData });
@@ -63,8 +63,8 @@ export const collectionRenamed = event({ type: 'collection.renamed', version: 1,
 export const collectionDeleted = event({ type: 'collection.deleted', version: 1, data: collection });
 
 /**
- * `entityCount` is the number of entities in the collection after this change. There is no event if an entity is added that is
- * already in the collection.
+ * `entityCount` is the number of entities in the collection after this change. Adding an entity that is already in the
+ * collection makes no event.
  */
 const entityData = z.object({
   collectionId: uuid,

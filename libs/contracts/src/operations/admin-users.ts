@@ -133,8 +133,8 @@ export const announcedAtOnce = 500;
 
 /**
  * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service
- * has missed the first announcement (docs/upgrading.md). Users who exist are left out; `existing` counts them. For nine days,
- * imports refuse the ids of the others. Repeatable.
+ * has missed the first announcement (docs/upgrading.md). Users who exist are left out, and `existing` is their number. For nine
+ * days, imports refuse the ids of the announced users. Repeatable.
  */
 export const announceErasures = operation({
   name: 'identity.announce-erasures',

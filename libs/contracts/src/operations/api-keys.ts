@@ -144,8 +144,8 @@ export const deleteServerKey = operation({
 });
 
 /**
- * The scopes of a key as a gateway reads them. The schema leaves out scopes that only a newer version of identity knows: no
- * operation of this gateway needs such a scope. If the schema refused them, one key with such a scope would keep the gateway
+ * The scopes of a key as a gateway reads them. The schema leaves out scopes that only a newer version of identity knows,
+ * because no operation of this gateway needs them. If the schema refused them, one key with such a scope would keep the gateway
  * from reading any key.
  */
 const knownScopes = z

@@ -4,7 +4,10 @@ import { operation } from '../operation.ts';
 import { instant, shownText, timestamp, uuid, wholeNumber } from '../scalars.ts';
 import { nothing } from './shared.ts';
 
-/** Who has done what, when and from where. A row holds ids, but no names or e-mail addresses (spec#audit-ids). */
+/**
+ * A row of the audit log. It says who has done what, when and from where. A row holds ids, but no names or e-mail addresses
+ * (spec#audit-ids).
+ */
 export const auditRow = z.object({
   id: uuid,
   /**
@@ -35,7 +38,9 @@ export const auditRow = z.object({
 });
 export type AuditRow = z.output<typeof auditRow>;
 
-/** The user whom a row is about: the user who acted, or the target if no user acted. The row is erased with this user. */
+/**
+ * The user whom a row is about. This is the user who acted, or the target if no user acted. The row is erased with this user.
+ */
 export function auditedUser({ actor, target }: Pick<AuditRow, 'actor' | 'target'>): string | null {
   const about = [actor, target].find((one) => one?.startsWith('user:'));
   return about?.slice('user:'.length) ?? null;

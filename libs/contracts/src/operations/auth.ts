@@ -266,8 +266,8 @@ export const getJwks = operation({
 });
 
 /**
- * A key that signs access tokens. It joins the key set before it signs. It stays there until the last token that it signed has
- * expired.
+ * A key that signs access tokens. The key is added to the key set before it signs. It stays in the set until the last token
+ * that it signed has expired.
  */
 export const signingKey = z.object({
   kid: shownText(128),

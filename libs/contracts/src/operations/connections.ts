@@ -167,8 +167,8 @@ export const listUserConnections = operation({
 });
 
 /**
- * How many established connections a user has. The number is the same as the total that the caller would get with the list of
- * these connections (spec#connections-count-of-user).
+ * How many established connections a user has. The number equals the total of the list that the caller would get
+ * (spec#connections-count-of-user).
  */
 export const countUserConnections = operation({
   ...ofUser,

@@ -21,8 +21,8 @@ import { ownUser } from './users.ts';
  */
 export const exportPageItems = 200;
 /**
- * The approximate largest size of a page, in bytes. It is far below the size of the largest message on the bus, and far below
- * what a gateway may hold of an export in memory.
+ * The approximate largest size of a page, in bytes. It is far below the size of the largest message on the bus. It is also far
+ * below the size of the data that a gateway may hold in memory for an export.
  */
 export const exportPageBytes = 256 * 1024;
 
@@ -101,8 +101,8 @@ export const exportDeclinedRequests = section('connections.export-declined', 'co
 export const exportBlocks = section('connections.export-blocks', 'connection', standingBlock);
 
 /**
- * The user's settings: who may send the user a connection request, and whether others see the user's connections. Empty if the
- * user has never changed these settings.
+ * The user's settings, which say who may send the user a connection request, and whether others see the user's connections.
+ * Empty if the user has never changed these settings.
  */
 export const exportConnectionSettings = section(
   'connections.export-settings',

@@ -155,7 +155,7 @@ const challenge = {
 } as const;
 
 /**
- * Makes a challenge that a passkey of the caller can sign, so that the caller can prove again who they are
+ * Makes a challenge that a passkey of the caller can sign. With the signature, the caller proves again who they are
  * (spec#accounts-factors-challenge).
  */
 export const challengePasskey = operation({
@@ -190,7 +190,7 @@ export const challengeSignIn = operation({
 });
 
 /**
- * Lets the caller prove again who they are: by password, code or passkey. The proof is valid for 5 minutes in the session of
+ * Lets the caller prove again who they are, by password, code or passkey. The proof is valid for 5 minutes in the session of
  * the token (spec#accounts-step-up).
  */
 export const stepUp = operation({

@@ -113,8 +113,8 @@ const notAnImage = { path: ['kind'], error: 'must be image if sizes or quality i
 
 /**
  * A file of a user. `path` is where the bytes are, relative to the folder of the file that contains this row. Anyone who knows
- * `id` can read the file. So `id` must be impossible to guess: it must not be a serial number of the other backend, and must
- * not be derived from one.
+ * `id` can read the file. So it must be impossible to guess `id`. For example, `id` must not be a serial number of the other
+ * backend, and must not be derived from a serial number.
  */
 export const importedFile = z
   .strictObject({

@@ -40,7 +40,7 @@ export function passwordHashKind(hash: string): string | null {
 }
 
 /**
- * What it costs to verify a hash of this kind, as a share of the highest accepted cost. The highest accepted cost is about a
+ * The cost of verifying a hash of this kind, as a share of the highest accepted cost. The highest accepted cost is about a
  * second of one core.
  */
 export function passwordHashCost(kind: string): number {
@@ -55,7 +55,7 @@ function costOf({ memory, passes, log, block, parallel, rounds }: Costs): number
 }
 
 /**
- * Whether verifying this hash is cheap enough: it may take at most 256 MiB, and about a second of one core. The memory is
+ * Whether verifying this hash is cheap enough. It may take at most 256 MiB, and about a second of one core. The memory is
  * limited because several hashes may be verified at the same time. scrypt's `N` must be below 2^(16·r) (RFC 7914).
  */
 function isBearable(hash: string): boolean {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { codePoints } from '../scalars.ts';
 
 /**
- * The longest password, in code points (spec#accounts-long-password). The length is checked before anything else is done with a
- * password, because normalizing Unicode can take long: if the number of combining marks in a row is doubled, the time is four
- * times as long. As everywhere, the length is counted after trimming (spec#requests-lengths). So the number of blanks at the
- * ends is not limited. This does no harm, because blanks are normalized quickly.
+ * The longest password, in code points (spec#accounts-long-password). The length is checked first, because normalizing Unicode
+ * can take long. With twice as many combining marks in a row, it takes four times as long. As everywhere, the length is counted
+ * after trimming (spec#requests-lengths). So the number of blanks at the ends is not limited. This does no harm, because blanks
+ * are normalized quickly.
  */
 const longestPassword = 256;
-/** A password as the caller gives it: blanks at its ends are not removed. */
+/** A password as the caller gives it, with the blanks at its ends. */
 export const password = z
   .string()
   .refine(

@@ -15,7 +15,7 @@ const limit = z.object({
     .max(7 * 24 * 3600),
 });
 
-/** How much of a profile callers who are not signed in can see: a part (`card`), all of it, or nothing. */
+/** What callers who are not signed in can see of a profile: a part (`card`), all of it, or nothing. */
 const publicProfiles = z.enum(['card', 'all', 'none']);
 
 /** A project as operators see it (spec#projects). */
@@ -56,8 +56,8 @@ export const project = z.object({
   createdAt: timestamp,
   updatedAt: timestamp,
   /**
-   * Null if the project is not being deleted. If it is being deleted, `since` is the time at which the deletion began, and
-   * `usersLeft` is the number of users who are not deleted yet.
+   * Null if the project is not being deleted. While the project is being deleted, `since` is the time at which the deletion
+   * began, and `usersLeft` is the number of users who are not deleted yet.
    */
   deletion: z.object({ since: timestamp, usersLeft: wholeNumber }).nullable(),
 });
@@ -237,7 +237,7 @@ export const listProjectUsers = operation({
   output: generalList(projectUser),
 });
 
-/** The data of a project that older client libraries read before anybody has signed in (spec#existing-clients-lean). */
+/** The project data that older client libraries read before anybody has signed in (spec#existing-clients-lean). */
 export const getProjectLean = operation({
   name: 'identity.get-project-lean',
   summary: 'Get the public data of a project',

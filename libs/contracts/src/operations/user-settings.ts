@@ -5,7 +5,7 @@ import { common } from './connection-shared.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 /**
- * A user's settings for connections: who may send the user a request, and whether others see the user's connections
+ * A user's settings for connections, which say who may send the user a request, and whether others see the user's connections
  * (spec#connections-settings).
  */
 export const connectionSettings = z.object({

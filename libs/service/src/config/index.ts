@@ -1,3 +1,3 @@
-// What processes read from their environment. Importing this file loads no other part of the package: no database, no bus and
-// no telemetry.
+// What processes read from their environment. Importing this file loads no other part of the package, so it loads no database,
+// no bus and no telemetry.
 export { commonConfig, mongoConfig, natsConfig, secretConfig, storeOf, tokenConfig } from './common.ts';

@@ -8,8 +8,8 @@ const horizons = new WeakMap<Outbox, Map<string, number>>();
 
 /**
  * Runs a search for published events of a user that is repeated because events may arrive late. Only the first search of a
- * process goes through all events of the range. A later search goes through those that were published since the search before
- * it. If a search fails, it is repeated as it was.
+ * process goes through all events of the range. A later search goes only through the events that were published since the
+ * previous search. If a search fails, the next call repeats the same search.
  */
 export async function searchLate(
   outbox: Outbox,

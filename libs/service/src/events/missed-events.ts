@@ -14,12 +14,13 @@ interface Checked {
 
 /** How often to check, in ms. */
 export const checkMissedMs = 10 * 60_000;
-/** The log keeps events for seven days. An hour less, because clocks differ. */
+/** The log keeps events for seven days. This is an hour less, because clocks differ. */
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes up to which end of the log each durable consumer of a service has had its events. Reports a consumer if the log ended
- * there so long ago that later events may have left the log, and events have left the log since (docs/adr/0061).
+ * Notes for each durable consumer of a service the end of the log up to which the consumer has received all events. Reports a
+ * consumer if the log had this end so long ago that the log may have dropped later events, and the log has dropped events since
+ * then (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
   if (durables.length === 0) return;

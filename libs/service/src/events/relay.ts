@@ -80,8 +80,8 @@ export class Relay {
   }
 
   /**
-   * Makes the relay publish soon. Does not wait for this, and does not throw. Use `within` for events that nobody waits for:
-   * they are published at the latest after this time, in ms, together with the events that come in the meantime.
+   * Makes the relay publish soon. Does not wait for this, and does not throw. Use `within` (ms) for events that nobody waits
+   * for. They are published after this time at the latest, together with the events that are stored meanwhile.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {
@@ -175,7 +175,7 @@ export class Relay {
       this.#options.log.warn({ after }, 'the log has lost events; they are published again');
     } catch (error) {
       this.#isCheckDue = true;
-      // Until a check succeeds, no event is published. The age of the oldest event is reported even then.
+      // Until a check succeeds, no event is published. Even then, the age of the oldest event is reported.
       this.#oldest = oldestOf(await this.#options.outbox.unpublished(1));
       throw error;
     }

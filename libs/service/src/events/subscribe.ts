@@ -86,7 +86,7 @@ export async function subscribe<App>(
   };
 }
 
-/** Applies an event. If this fails because the store is away, applies the event again when the store is back. */
+/** Applies an event. If this fails because the store is unavailable, applies the event again when the store is back. */
 async function applied(apply: () => Promise<void>, store: StoreWatch | undefined): Promise<void> {
   for (;;) {
     try {

@@ -17,8 +17,8 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases those published events of a range for which `only` returns true, except the event with the key `keep`. First removes
- * from the bus the events for which `withdraw` also returns true. Then erases all selected events from the outbox. If the
+ * Erases the published events of a range for which `only` returns true, except the event with the key `keep`. First removes
+ * these events from the bus, if `withdraw` also returns true for them. Then erases all selected events from the outbox. If the
  * process dies in between, the outbox still has the events, and the next run withdraws them again. Finally, removes the dead
  * letters of older events, of which the outbox has no record any more.
  */
@@ -48,8 +48,8 @@ export async function eraseEvents(
 /** For each bus, the keys of the events that have dead letters, by the ids of these events. */
 const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
 /**
- * A span without positions. The log need not be searched, because it drops an event at the latest when the outbox drops its
- * record of the event.
+ * A span without positions. The log need not be searched: when the outbox drops its record of an event, the log has dropped the
+ * event already.
  */
 const nowhere = { first: 0, last: 0 };
 

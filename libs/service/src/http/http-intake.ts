@@ -252,9 +252,9 @@ function requestOf(
 
 /**
  * Refuses a request that no gateway seems to have sent. The answer lacks the status header of a reply. So if a gateway did send
- * the request, the gateway answers `gateway/unavailable` to its client. A gateway's own request is refused if the clocks or the
- * secrets of gateway and service differ, or if one of the two processes was frozen for a while. The client cannot correct any
- * of these.
+ * the request, the gateway answers `gateway/unavailable` to its client. A gateway's own request is refused if gateway and
+ * service have different clocks or secrets, or if one of the two processes was frozen for a while. The client can do nothing
+ * about any of these causes.
  */
 function refuseUnsigned(request: IncomingMessage, response: ServerResponse): void {
   response.writeHead(403, { 'Content-Length': 0 });

@@ -19,7 +19,7 @@ export interface Given<Config = object, Store = StoreConfig | undefined> {
   /** A folder for files beside the store, if the form of deployment has a folder. */
   folder?: string | undefined;
   /**
-   * Whether the service must send nothing to the outside. This is set if its data is a backup that was not adopted
+   * If set, the service must not send anything to the outside. This is set if its data is a backup that was not adopted
    * (docs/adr/0038), or if its data is being moved.
    */
   isSilent?: boolean;

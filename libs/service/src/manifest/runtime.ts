@@ -6,7 +6,7 @@ import type { StoreTimes } from '../background/store-watch.ts';
 /** A running service. A second call of `stop` changes nothing. */
 export interface RunningService extends AsyncDisposable {
   readonly name: string;
-  /** What the service still lacks before it is ready; empty when it is ready. */
+  /** The reasons why the service is not ready yet; empty when it is ready. */
   notReady(): Promise<readonly string[]>;
   /** Resolves when the store has been unreachable for so long that only a new process can help. */
   readonly failed?: Promise<Error>;

@@ -2,7 +2,7 @@
 export const operationsAtOnce = 64;
 /**
  * The share of the time until the caller's deadline that an operation may spend on waiting and working. If it is expected to
- * need more, it is turned away. In a standing queue, the share is smaller than in a burst.
+ * need more time, it is turned away. In a standing queue, the share is smaller than in a burst.
  */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;

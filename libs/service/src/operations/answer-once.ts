@@ -32,8 +32,8 @@ const turns = new Turns();
  * Answers a request with an idempotency key. If an answer was kept, returns that answer, revised if the handler asks for it.
  * Otherwise calls `answer`, makes its changes, and stores the answer in the same write as the change that it reports
  * (docs/adr/0046). If the store refuses a change, `answer` runs again. Throws `request/in-progress`,
- * `request/idempotency-mismatch`, `gateway/unavailable`, and what `answer` throws. If the request was only partly done, throws
- * `gateway/timeout` instead of `gateway/unavailable`. After any of these errors, no answer of this request is stored.
+ * `request/idempotency-mismatch`, `gateway/unavailable`, and the errors of `answer`. If the request was only partly done,
+ * throws `gateway/timeout` instead of `gateway/unavailable`. After any of these errors, no answer of this request is stored.
  */
 export async function answerOnce(
   of: { spec: OperationSpec; context: RequestContext; body: Uint8Array },
@@ -64,7 +64,7 @@ export async function answerOnce(
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer);
     if (held.changes.length === 0) return { result: reply };
-    // If a server key acts as itself, the answer belongs to the user whom the change was about. It is erased with that user.
+    // If a server key acts as itself, the answer belongs to the user whom the request is about. It is erased with that user.
     const { userId: about } = context.serverKey ? context.params : {};
     const userId =
       context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? about?.toLowerCase() ?? '';

@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 export class Audit {
   readonly #spec: OperationSpec;
   readonly #context: RequestContext;
-  /** The id of the row. It is made only when a row is asked for, because most requests leave no row. */
+  /** The id of the row. It is made only when a row is needed, because most requests leave no row. */
   #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
@@ -49,9 +49,9 @@ export class Audit {
   }
 
   /**
-   * Whether the request leaves a row even if it changes nothing: it comes from an operator, or its operation is always
-   * recorded. Usually, the row's event is stored together with a change of the request. If there is no such change, the event
-   * is stored alone.
+   * Whether the request leaves a row even if it changes nothing. This is so if an operator sent it, or if its operation is
+   * always recorded. Usually, the row's event is stored together with a change of the request. If there is no such change, the
+   * event is stored alone.
    */
   get isOwed(): boolean {
     return this.#isWanted && (this.#context.operator !== undefined || this.#spec.audit === 'always');

@@ -45,7 +45,7 @@ export interface RequestContext {
   isShort?: true;
   /**
    * The Unix time in ms after which nobody waits for the answer, by this machine's clock. The header also carries the time that
-   * is left, and the receiver uses that time, because the clocks of two machines may differ by more than a request takes.
+   * is left. The receiver uses that time instead, because the clocks of two machines may differ by more than a request takes.
    */
   deadline: number;
   params: Record<string, string>;

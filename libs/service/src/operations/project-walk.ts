@@ -18,7 +18,7 @@ export function refuseOtherProjects(
 /** One page of a walk through many pages. `after` is the position after which the page begins. */
 export interface WalkStep {
   after: string | null;
-  /** Whether an item of the page belongs to the walk: its project must be the project of the walk, if the walk has only one. */
+  /** Whether an item of the page belongs to the walk. If the walk has only one project, the item must be in this project. */
   includes(item: { projectId: string }): boolean;
   /** Where the next page begins if this page ended at `end`. The result is null at the end of the walk. */
   next(end: string | null): string | null;

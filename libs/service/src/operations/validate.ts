@@ -103,7 +103,7 @@ function unknownIn(shape: object, names: readonly string[]): string[] {
   return names.filter((name) => !Object.hasOwn(shape, name));
 }
 
-/** An operator's input is never ignored. It is stored or refused (spec#requests-admin-unknown). */
+/** An operator's input is never ignored. It is either stored or refused (spec#requests-admin-unknown). */
 function refuseUnknown(names: readonly string[]): void {
   const [first, ...others] = names.slice(0, 100).map((name) => unknownFault(nameOf([name])));
   if (first) throw refusal('request/unknown-field', [first, ...others]);
@@ -169,7 +169,7 @@ function hasAny(faults: readonly Fault[]): faults is Faults {
 }
 
 /**
- * Returns one fault per field. First come the faults without an error code of their own, then the faults with such a code. Each
+ * Returns one fault per field. Faults without an error code of their own come first, then the faults with such a code. Each
  * group is in the order of the contract.
  */
 function inOrder(faults: Fault[], schema: z.ZodType): Faults {

@@ -27,8 +27,8 @@ const batch = 1_000;
 export class ErasedUsers {
   readonly #documents: Documents;
   /**
-   * When to look for the data of a user again (Unix ms), by the id of the mark. `until` is the mark's: if the user is marked
-   * again, the looks begin anew.
+   * When to look for the data of a user again (Unix ms), by the id of the mark. `until` is the value of the mark. If the value
+   * differs, the user was marked again, and the looks begin again.
    */
   #looks = new Map<string, { until: number; lookAt: number }>();
 
@@ -55,8 +55,8 @@ export class ErasedUsers {
 
   /**
    * Calls `erase` for each user who is due. A user is due at the first call of a process, and then after longer and longer
-   * waits (`nextLook`). `lateMs` has to be that of `mark`. If `erase` fails for some users, it is still called for the others.
-   * Then rejects with an `AggregateError`, and the next call tries the failed users again.
+   * waits (`nextLook`). `lateMs` must have the same value as in `mark`. If `erase` fails for some users, it is still called for
+   * the others. Then rejects with an `AggregateError`, and the next call tries the failed users again.
    */
   async eachDue(
     erase: (user: UserKey) => Promise<void>,

@@ -78,7 +78,7 @@ export async function askForUsers(
   return found;
 }
 
-/** Asks for some users at a time, because an answer has room for only so many. */
+/** Asks for a limited number of users at a time, because an answer has only limited room. */
 async function* askIdentity(
   bus: Bus,
   { projectId, userIds }: Users,

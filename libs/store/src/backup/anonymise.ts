@@ -12,15 +12,15 @@ const atOnce = 1_000;
 
 /**
  * Copies a service's file from a backup, and replaces the data of people in the copy. Leaves out events, because events show
- * what people have done. Counters are added up again, because they may count rows that are left out. Also leaves out fields
- * that this version does not know. Throws `StartError` if it does not know the value of a field.
+ * what people have done. Computes the counters again, because their old values may include rows that are left out. Also leaves
+ * out fields that this version does not know. Throws `StartError` if it does not know the value of a field.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of backup.declared.collections) {
-    // Leaves out answers. They contain texts of people, and these texts cannot be replaced, because they are sealed with keys
-    // that nobody has.
+    // Leaves out answers. An answer contains texts of people. These texts cannot be replaced, because the answer is sealed with
+    // a key that is stored nowhere.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn)
@@ -37,7 +37,7 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
   }
   file.sumUp(backup);
   // Other services keep copies of this service's data, and these copies compare versions by epoch first. So the file keeps its
-  // epoch: if it began at 0 again, the copies would ignore every later change.
+  // epoch. With an epoch of 0, the copies would ignore every later change.
   const epoch = source.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
   if (epoch) file.noteFact('epoch', JSON.parse(epoch.value as string));
   file.close();

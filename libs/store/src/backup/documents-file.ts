@@ -49,7 +49,7 @@ export class DocumentsFile implements Copied, Disposable {
     void openSqliteDocuments({ file, collections, counters, synchronous: 'normal' }).close();
     this.#file = file;
     this.#db = new DatabaseSync(file);
-    // The file need not survive a crash: after a crash, the copy starts again from the beginning.
+    // If the process crashes, the copy starts again from the beginning, so the file need not survive a crash.
     this.#db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF');
     this.#tables = new Map(collections.map((one) => [one.name, new SqliteTable<unknown>(this.#db, one)]));
     this.#counters = new Map(counters.map((one) => [one.name, new SqliteCounters(this.#db, one)]));
@@ -110,7 +110,7 @@ export class DocumentsFile implements Copied, Disposable {
     this.#counters.get(name)?.add(id, sums);
   }
 
-  /** Adds up the rows of the file in the file's counters (`ServiceBackup.counted`). */
+  /** Computes the file's counters from its rows (`ServiceBackup.counted`). */
   sumUp({ counted = [] }: Pick<ServiceBackup, 'counted'>): void {
     for (const { rows, counters, add } of counted) {
       for (const some of this.documents(rows)) {

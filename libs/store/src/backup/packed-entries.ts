@@ -11,8 +11,8 @@ const lengthBytes = 4;
 const longestPath = 4_096;
 
 /**
- * Writes files one after the other. For each file, writes the length of its path, the path, the bytes in pieces with the length
- * before each piece, and a length of 0 as the end of the file. Another length of 0 ends the stream.
+ * Writes files one after the other. For each file, writes the length of its path and the path. The bytes follow in pieces, each
+ * with its length before it. A length of 0 is the end of the file. Another length of 0 ends the stream.
  */
 export async function* packEntries(
   entries: AsyncIterable<PackedEntry> | Iterable<PackedEntry>,

@@ -20,7 +20,7 @@ export interface RecordedBlob extends BlobEntry {
   projectId: string;
 }
 
-/** The part of a service that is copied already. */
+/** The part of a service's data that is already in the copy. */
 export interface Copied {
   find<D>(of: Collection<D>, id: string): D | undefined;
   findBy<D>(of: Collection<D>, index: string, key: string): { id: string; doc: D } | undefined;
@@ -42,7 +42,10 @@ export interface ServiceBackup {
   follows?: readonly Follows[];
   /** Rows that replace a target that is gone. There are no such rows while the target exists. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
-  /** What each row adds to counters. A backup does not read counters, but adds them up again from the rows. */
+  /**
+   * The counters to which each row adds, and what it adds. A backup does not copy counters. It computes them again from the
+   * rows.
+   */
   counted?: readonly {
     rows: AnyCollection;
     counters: Counters;
@@ -61,9 +64,9 @@ export interface ServiceBackup {
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
-   * Present if the service ends a target first, and later erases the targets and rows below it. In this case, the copy may have
-   * the target as it was before its end, but only a part of the targets and rows below it. If the event ends a target that the
-   * copy has, returns the target as it is after its end.
+   * Present if the service ends a target first, and later erases the targets and rows below it. In this case, the copy may hold
+   * the target in its state before the end, but only some of the targets and rows below it. If the event ends a target that the
+   * copy has, returns the target in its state after the end.
    */
   ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
   /**

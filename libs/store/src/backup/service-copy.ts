@@ -20,7 +20,7 @@ export interface CopyOptions {
   progress?: (collection: string, count: number) => void;
   /** Number of targets that are read at once. */
   atOnce?: number;
-  /** If targets that are read at once keep changing for this long, in ms, the backup fails. */
+  /** The backup fails if the targets that it reads together keep changing for this long, in ms. */
   patienceMs?: number;
 }
 
@@ -38,7 +38,7 @@ const ever = { $gt: new Date(0) };
 
 /**
  * Copies a service's database on MongoDB to a file, while the service continues to run. In the copy, a target and its rows have
- * the same version. Different targets may have the state of different moments, but never of a moment before the copy began
+ * the same version. The states of different targets may be from different moments, but never from before the copy began
  * (docs/adr/0038).
  */
 export class ServiceCopy implements AsyncDisposable {
@@ -79,7 +79,7 @@ export class ServiceCopy implements AsyncDisposable {
     return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
   }
 
-  /** Copies the collections that have to be copied before all other collections of all services. */
+  /** Copies the collections that must be copied before any other collection of any service. */
   async copyEarly(): Promise<void> {
     for (const of of this.#early) await this.#copyAlone(of);
   }
@@ -93,7 +93,7 @@ export class ServiceCopy implements AsyncDisposable {
     return [...early, ...declared.collections.filter((of) => of === replyCollection)];
   }
 
-  /** Copies all other collections, the events and the epoch, and adds up the counters. */
+  /** Copies all other collections, the events and the epoch, and computes the counters. */
   async copy(): Promise<void> {
     const { declared, follows = [], insteadOf = [] } = this.#backup;
     const ofTargets = new Set(follows.map(({ rows }) => rows));
@@ -101,7 +101,7 @@ export class ServiceCopy implements AsyncDisposable {
       (of) => of.kind !== 'target' && !ofTargets.has(of) && !this.#early.includes(of),
     );
     for (const of of declared.collections) if (of.kind === 'target') await this.#copyTargets(of);
-    // These collections are copied after the targets, because a row that replaces a target appears only when the target has
+    // These collections are copied after the targets, because a row that replaces a target appears only after the target has
     // gone.
     for (const of of alone) await this.#copyAlone(of);
     for (const { rows, target } of insteadOf) this.#file.removeThose(rows, target);
@@ -203,8 +203,7 @@ export class ServiceCopy implements AsyncDisposable {
     for (const { rows, target, of: rowsOf } of this.#backup.follows ?? []) {
       if (target !== of || before === undefined) continue;
       const which = rowsOf({ id, doc: before });
-      // If the target is still there, its range of rows stays in the copy, and afterwards only the rows that have changed are
-      // copied.
+      // A range of rows stays in the copy while its target exists. Later, only the rows that have changed are copied again.
       if ('above' in which) read === undefined && this.#file.removeRange(rows, which);
       else for (const row of which) this.#file.remove(rows, row);
     }
@@ -259,7 +258,7 @@ export class ServiceCopy implements AsyncDisposable {
 
   /**
    * Reads a range of documents in the order of their ids, in batches. With `since`, reads only documents with a later version,
-   * including rows that were taken away.
+   * including rows that were removed.
    */
   async *#walk(of: AnyCollection, { above, below }: { above: string; below: string }, since?: number) {
     const stored = this.#db.collection<MongoDocument>(of.name);
@@ -277,10 +276,7 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /**
-   * Copies events. An event counts as unpublished if it was not published, or if it is possible that a consumer has not
-   * received it.
-   */
+  /** Copies events. An event counts as unpublished if it was not published, or if a consumer may not have received it. */
   async #copyEvents(): Promise<void> {
     // Looks at the targets first. If an event is moved from its target to `events` meanwhile, the search in `events` below
     // finds it there.
@@ -312,8 +308,8 @@ export class ServiceCopy implements AsyncDisposable {
     }
     this.#endTargets();
     // A consumer may have given up an event so long ago that `events` no longer has it. So the events that consumers have given
-    // up are copied too. They are read last: if an erasure has removed an event from `events` meanwhile, it has also removed
-    // the given-up event by now, and the copy does not get it.
+    // up are copied too. They are read last. If an erasure has removed an event from `events` meanwhile, it has also removed
+    // the given-up event by now, so the backup contains neither.
     const givenUp = await this.#options.givenUp();
     this.#file.together(() => {
       for (const event of givenUp) this.#file.unpublish(event);
@@ -322,7 +318,7 @@ export class ServiceCopy implements AsyncDisposable {
 
   /**
    * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). An event that a consumer has
-   * given up does not count: after that event, a restore may have brought its target back.
+   * given up does not count, because a restore after this event may have brought its target back.
    */
   #endTargets(): void {
     const { ended } = this.#backup;
@@ -346,10 +342,10 @@ export class ServiceCopy implements AsyncDisposable {
     return Date.parse(occurredAt) > this.#begunAt - clocksMs;
   }
 
-  /** Leaves out events that are newer than the copy of their target: they were made after that copy. */
+  /** Leaves out events that occurred after their target was copied. */
   #leaveOutLater(): void {
     // The aggregates whose target is not in the copy, each with the keys of its events. Targets are copied in the order of
-    // their ids. So the copy misses a target that is created after the copy has passed its id. The events of such a target are
+    // their ids. So a target is not copied if it is created after the copy has passed its id. The events of such a target are
     // left out if the target has not ended.
     const ended = new Map<string, { keys: string[]; isNew: boolean; isOver: boolean }>();
     for (const some of this.#file.events()) {

@@ -46,8 +46,8 @@ export async function snapshotFiles(
 }
 
 /**
- * Copies database files that probably nobody writes to, and writes nothing beside them. So they may be in a read-only folder.
- * If a process has written to one of them meanwhile, or has died without closing it, copies them as {@link snapshotFiles} does.
+ * Copies database files that probably no process writes to. Writes nothing into their folder. So the folder may be read-only.
+ * If a process has meanwhile written to one of them, or has died without closing it, copies them as {@link snapshotFiles} does.
  */
 export async function copyStillFiles(files: readonly { from: string; to: string }[]): Promise<void> {
   const isOpen = () => files.some(({ from }) => ['-wal', '-journal'].some((end) => existsSync(from + end)));

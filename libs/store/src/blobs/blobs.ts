@@ -33,16 +33,15 @@ export class BlobDamaged extends Error {
  */
 export interface Blobs {
   /**
-   * Stores all bytes of the source or none. Resolves to the number of bytes when they are stored so that they survive the death
-   * of this process. In a folder, they survive a power failure too. Reads no faster than it can store: it asks for the next
-   * chunk only when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is
-   * aborted.
+   * Stores all bytes of the source or none. Resolves to the number of bytes as soon as the bytes would survive the death of
+   * this process. In a folder, they survive a power failure too. Reads no faster than it can store. It asks for the next chunk
+   * only when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**
    * Returns the bytes, or a part of them. They are read only as fast as the reader asks for them. `undefined` if nothing is
    * stored under this key. A chunk is valid until the reader asks for the next chunk, which may use the same memory. Always
-   * iterate the result: otherwise the open file or connection behind it is never closed. If the blob is removed meanwhile, the
+   * iterate the result. Otherwise, the open file or connection behind it is never closed. If the blob is removed meanwhile, the
    * reader gets either the whole blob or the error `BlobRemoved`.
    */
   read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>;
@@ -51,8 +50,8 @@ export interface Blobs {
   /** All blobs whose keys begin with `prefix`, in no particular order. Blobs that are removed meanwhile may be missing. */
   list(prefix?: string): AsyncIterable<BlobEntry>;
   /**
-   * Removes incomplete blobs that are older than `ms`. Processes that died have left them. GridFS looks at all blobs only once
-   * a day, and otherwise only at blobs that were begun recently.
+   * Removes incomplete blobs that are older than `ms`. Such blobs are left behind by processes that died. With GridFS, one
+   * sweep a day looks at all blobs, and the other sweeps look only at recent blobs.
    */
   sweep(ms: number): Promise<void>;
   /** Rejects when the store cannot be used. */

@@ -1,6 +1,6 @@
 /**
  * Passes each chunk to `take`. Asks for the next chunk only when `take` has ended, because both chunks may use the same memory.
- * Rejects if the source or `take` rejects, or if the signal is aborted. Never rejects while `take` is at work.
+ * Rejects if the source or `take` rejects, or if the signal is aborted. Never rejects while `take` is still running.
  */
 export async function eachChunk(
   source: AsyncIterable<Uint8Array>,

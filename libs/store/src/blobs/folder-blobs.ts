@@ -115,7 +115,7 @@ export class FolderBlobs implements Blobs {
 
   /**
    * Syncs a folder and all folders above it, up to the store's folder, so that the name of a new file survives a power failure.
-   * A folder above must be synced because the folder in it may be new.
+   * A folder above may contain a new folder, so it must be synced too.
    */
   async #syncFolders(path: string): Promise<void> {
     const folders: string[] = [];
@@ -188,7 +188,7 @@ async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterabl
  */
 async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
   const taken: Buffer[] = [];
-  /** Begins to read the next chunk. The two buffers take turns. */
+  /** Begins to read the next chunk. The reads use the two buffers alternately. */
   const readAt = (at: number): Promise<FileReadResult<Buffer>> | undefined => {
     if (at > end) return undefined;
     if (taken.length < 2) taken.unshift(pool.take());

@@ -24,8 +24,8 @@ const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query reads only the index, not the chunks. */
 const sweptChunks = 1_000;
 /**
- * The sweep looks at files for this long after they are old enough, in ms. So if some sweeps fail, a later sweep still looks at
- * these files.
+ * How long sweeps continue to look at a file after it has become old enough, in ms. So if some sweeps fail, a later sweep still
+ * looks at the file.
  */
 const recentMs = 60 * 60_000;
 /** How often one of the processes looks at the chunks of all files, in ms. */
@@ -106,7 +106,7 @@ export class GridFsBlobs implements Blobs {
     { signal }: { signal?: AbortSignal } = {},
   ): Promise<number> {
     const target = this.#bucket.openUploadStream(checkKey(key));
-    // This error need not be handled here: the write that failed rejects with it.
+    // The write that failed rejects with this error, so the error need not be handled here.
     target.on('error', () => undefined);
     try {
       // Waits for each write, even if the upload is aborted. Otherwise a write that is still under way could store a chunk
@@ -131,7 +131,7 @@ export class GridFsBlobs implements Blobs {
     return this.#bytesOf(file, { start, end: Math.min(end + 1, file.length) });
   }
 
-  /** The bytes of a file from `start` to before `end`. They end with `BlobDamaged` if a chunk is missing. */
+  /** The bytes of a file from `start` up to, but not including, `end`. They end with `BlobDamaged` if a chunk is missing. */
   #bytesOf(file: File, { start, end }: { start: number; end: number }): Readable {
     const { _id, filename, length, chunkSize } = file;
     let at = start;
@@ -213,9 +213,10 @@ export class GridFsBlobs implements Blobs {
   }
 
   /**
-   * Returns a time if this process has to look at the chunks of all files. Recent files are not enough: MongoDB may have been interrupted
-   * while it removed the chunks of an old file, or no process may have run for a while. One process claims each pass, so that
-   * the others do not read the same chunks. If it dies, the next pass finds what is left.
+   * If this process has to look at the chunks of all files, claims this pass and returns the time of the claim. Recent files
+   * alone are not enough. MongoDB may have been interrupted while it removed the chunks of an old file, or no process may have
+   * run for a while. One process claims each pass, so that the others do not read the same chunks. If this process dies, the
+   * next pass finds the chunks that are left.
    */
   async #claimWhole(): Promise<Date | undefined> {
     const at = new Date();

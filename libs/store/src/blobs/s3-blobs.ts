@@ -111,7 +111,7 @@ export class S3Blobs implements Blobs {
     async function* counted() {
       for await (const chunk of source) {
         size += chunk.length;
-        // Copies the chunk: the client library holds several chunks, and the next one may use the same memory.
+        // Copies the chunk, because the client library holds several chunks, and the next chunk may use the same memory.
         yield Buffer.from(chunk);
       }
     }

@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Removes the entries of a folder that are older than `ms`. Processes that died have left them. */
+/** Removes the entries of a folder that are older than `ms`. Such entries are left behind by processes that died. */
 export async function sweepFolder(folder: string, ms: number): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);

@@ -9,7 +9,7 @@ const carrying = new AsyncLocalStorage<CarriedEvent>();
 
 /**
  * An event that reports a whole piece of work, and not one particular change. The first change that the work makes in a
- * database carries the event: one write stores both (docs/adr/0060).
+ * database carries the event, so one write stores both (docs/adr/0060).
  */
 export class CarriedEvent {
   readonly #outbox: Outbox;
@@ -19,8 +19,8 @@ export class CarriedEvent {
   isStored = false;
 
   /**
-   * @param outbox The outbox of a database. A change in this database carries the event. The work may also ask services with
-   * other databases, whose changes do not carry it.
+   * @param outbox The outbox of a database. A change in this database carries the event. The work may also call services with
+   * other databases. Changes in those databases do not carry the event.
    * @param make Makes the event; returns `undefined` if a change must not carry it.
    */
   constructor(outbox: Outbox, make: () => EventEnvelope | undefined) {
@@ -35,7 +35,7 @@ export class CarriedEvent {
     return carried.#with(changes, make);
   }
 
-  /** Does work whose changes do not carry a waiting event: a later change carries the event. */
+  /** Does work whose changes do not carry a waiting event. A later change carries it. */
   static without<T>(work: () => T): T {
     return carrying.exit(work);
   }

@@ -5,7 +5,7 @@ import type { z } from 'zod';
  *
  * - `target`: decides the change by compare-and-set, and carries its events.
  * - `row`: is written by the changes of one target, and belongs to that target for ever.
- * - `copy`: a copy of what another service owns. Only the newest version is kept. Copies are written with `keep`, never by
+ * - `copy`: a copy of data that another service owns. Only the newest version is kept. Copies are written with `keep`, never by
  *   changes.
  */
 export type Kind = 'target' | 'row' | 'copy';

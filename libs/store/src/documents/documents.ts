@@ -43,14 +43,17 @@ export interface Search {
   /** If set, the search stops at the limit, and the total is the number of matches that were found. */
   uncounted?: true;
   /**
-   * In how many documents to look at once. Set this for long ranges: a search on SQLite blocks the process, so it then stops
-   * after this many documents, and `next` of its result is set. On MongoDB, a search blocks nothing, so it does not stop. Only
-   * for `uncounted` searches in ascending order.
+   * The number of documents to search at once. Set this for long ranges. A search on SQLite blocks the process, so with this
+   * option it stops after this many documents, and sets `next` in its result. On MongoDB, a search blocks nothing, so it does
+   * not stop. Only for `uncounted` searches in ascending order.
    */
   atOnce?: number;
 }
 
-/** What a search has found. `next` is set if it stopped before the limit and the end: to continue, pass it as `after`. */
+/**
+ * What a search has found. `next` is set if the search stopped before the limit and before the end of the range. To continue,
+ * pass it as `after`.
+ */
 export interface Found<D> {
   found: Stored<D>[];
   total: number;
@@ -79,8 +82,9 @@ export interface Change<D> {
   /** The new content of the target; `null` deletes it. */
   set: D | null;
   /**
-   * If set, the target keeps only the fields of `set`. Otherwise, the target keeps its fields that the schema does not know,
-   * because a newer version has written them. Set it if the change deletes or erases what the document describes.
+   * If set, the target keeps only the fields of `set`. Otherwise, the target also keeps stored fields that the schema does not
+   * know. A newer version has written these fields. Set this option if the change deletes or erases the thing that the document
+   * describes.
    */
   erases?: boolean;
   /** Keys of an index. For each key, the collection must already have a document with this key. */
@@ -94,7 +98,7 @@ export interface Change<D> {
 // biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
 export type AnyChange = Change<any>;
 
-/** A copy of what another service owns. `mark` is the last version: no other version comes after it. */
+/** A copy of data that another service owns. `mark` is the last version: no other version comes after it. */
 export interface Copy<D> {
   id: string;
   doc: D;
@@ -113,7 +117,10 @@ export type Kept =
   | 'made'
   /** Another request has taken the claim over. Nothing is stored. */
   | 'lost'
-  /** The change at this position was refused. Nothing is stored, unless `isPartly`: then changes that were made before stay. */
+  /**
+   * The change at this position was refused. Nothing is stored. Only if `isPartly` is set, changes that were made before this
+   * change stay.
+   */
   | { at: number; refusal: Refusal; isPartly?: true };
 
 /**
@@ -124,14 +131,14 @@ export interface Replies {
   /**
    * Begins a request and resolves to a claim on it. Resolves to the answer if the request was answered already, and to
    * `'running'` if it is still running. If a claim's holder has not finished within `forMs`, another request can take the claim
-   * over. If the holder's change is not stored when another request takes the claim over, it never will be.
+   * over. After another request has taken the claim over, the change of the earlier holder can no longer be stored.
    */
   begin(id: string, forMs: number): Promise<Claim | Reply | 'running'>;
   /**
-   * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made: one write stores
-   * this change together with the answer. The first change needs the other changes, so it is made last. If a change is refused,
-   * the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay, and the
-   * repeated request finds them.
+   * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made, because one write
+   * stores this change together with the answer. The first change needs the other changes, so it is made last. If a change is
+   * refused, the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay,
+   * and the repeated request finds them.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -144,16 +151,16 @@ export interface Replies {
 }
 
 /**
- * A service's database, in the service's own terms: collections, and changes that are decided by a compare-and-set of one
- * document (docs/adr/0037). Hides the query language, ids and errors of the engine.
+ * A service's database in terms of collections and changes. A compare-and-set of one document decides whether a change is made
+ * (docs/adr/0037). Hides the query language, ids and errors of the engine.
  */
 export interface Documents {
   readonly outbox: Outbox;
   /** Answers to requests with an idempotency key. Present if `replyCollection` is declared. */
   readonly replies: Replies | undefined;
   /**
-   * Documents by id. Missing documents are left out. With `settled`, later reads show everything that follows from these
-   * documents' changes.
+   * Documents by id. Missing documents are left out. With `settled`, also settles the documents: later reads show everything
+   * that follows from their changes.
    */
   get<D>(
     of: Collection<D>,
@@ -170,7 +177,7 @@ export interface Documents {
   ): Promise<Map<string, Record<F, string>>>;
   /** The ids of documents that have these keys of an index. Reads only the ids, and not the whole documents. */
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
-  /** Settles one target, or all targets in a range of ids: later reads show everything that follows from their changes. */
+  /** Settles one target, or all targets in a range of ids. Later reads then show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void>;
   /** The values of counters, for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
@@ -198,7 +205,7 @@ export interface Documents {
   /**
    * Makes changes in order, in few round trips and independently of each other. Returns the outcome of each change. If this
    * method rejects, any of the changes may have been made, each completely or not at all. So read again before you try again.
-   * If a request has an idempotency key, its changes are held until its answer is known, and no read sees them before that
+   * If a request has an idempotency key, its changes are held until its answer is known. No read sees them before that
    * (`HeldChanges`).
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
@@ -208,9 +215,9 @@ export interface Documents {
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
-   * Deletes at most `limit` rows, copies or counters of a range permanently, without a change. Also deletes what is left of
-   * rows that were taken away before. Returns how many documents it has deleted. Does not delete a counter if a change is about
-   * to add to it. Throws `TypeError` for targets.
+   * Deletes at most `limit` rows, copies or counters of a range permanently, without a change. Also deletes the remains of rows
+   * that were removed before. Returns how many documents it has deleted. Does not delete a counter if a change is about to add
+   * to it. Throws `TypeError` for targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
@@ -232,7 +239,7 @@ export interface Documents {
    */
   clearRows(of: AnyCollection, ranges: readonly IdRange[], limit: number): Promise<readonly IdRange[]>;
   /**
-   * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events: on
+   * Erases settled targets. Does not erase targets that have changed since they were read, or that still hold events. On
    * MongoDB, a change first stores its events in its target, and the relay copies them out later. Returns how many targets were
    * erased.
    */

@@ -8,7 +8,7 @@ const patienceMs = 3_000;
 /** NamespaceNotFound: the collection is not there. */
 const noCollection = 26;
 
-/** Does what {@link examineDocuments} does, for a database on a server. */
+/** Implements {@link examineDocuments} for a database on a server. */
 export async function examineMongo(
   { url, database }: Extract<StoreConfig, { kind: 'mongo' }>,
   declared: Declared,

@@ -19,8 +19,8 @@ export class HeldChanges {
   readonly #replies: Replies | undefined;
 
   /**
-   * @param replies The answers of a database. Changes of this database are held. The work may also ask services with other
-   * databases, whose changes are not held.
+   * @param replies The answers of a database. Changes of this database are held. The work may also call services with other
+   * databases. Changes in those databases are not held.
    * @param refused If the work was done before and a change was refused: the position of that change, and the refusal.
    */
   constructor(replies: Replies | undefined, refused?: { at: number; refusal: Refusal }) {
@@ -76,8 +76,8 @@ export class HeldChanges {
 /**
  * Does work that follows from a change that was just made. If changes are held, does the work after they are stored. If not,
  * does it immediately. The process may die before the work is done, so the work must be repeatable or unimportant. It must not
- * decide the answer: the answer of a request with an idempotency key is stored with the change, and a failure of the work is
- * only logged.
+ * decide the answer, because the answer of a request with an idempotency key is stored with the change. A failure of the work
+ * is only logged.
  */
 export function afterChange<T>(work: () => T): T | undefined {
   const held = HeldChanges.current();

@@ -32,7 +32,10 @@ export function inTurns(changes: readonly AnyChange[]): Asked[][] {
   return turns;
 }
 
-/** What a change writes and other changes may depend on: its target, and the target's keys before and after the change. */
+/**
+ * The things that a change writes and on which other changes may depend. These are its target, and the target's keys before and
+ * after the change.
+ */
 function writesOf({ in: of, target, set }: AnyChange, isAbove: (index: string) => boolean): string[] {
   const id = typeof target === 'string' ? target : target.id;
   const docs = [...(typeof target === 'string' ? [] : [target.doc]), ...(set === null ? [] : [set])];

@@ -1,7 +1,7 @@
 import { StartError } from '@kith/base';
 import { type AnyCollection, type Counters, layoutOf } from './collection.ts';
 
-/** A note of a database about what it holds. `before` is what the database has noted until now. */
+/** A note in which a database records how its content is stored. `before` is the stored value of the note. */
 export interface Note {
   name: string;
   made: string;
@@ -9,8 +9,8 @@ export interface Note {
 }
 
 /**
- * Returns what a database has to note about collections and counters: their layouts, and the newest shape of their documents.
- * Throws `StartError` if this version cannot work on the database.
+ * Returns the notes about collections and counters that a database has to store. They contain the layouts, and the newest shape
+ * of the documents. Throws `StartError` if this version cannot work on the database.
  * @param stored The notes of the database, by name.
  */
 export function notesToWrite(

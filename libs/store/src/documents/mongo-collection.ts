@@ -9,8 +9,8 @@ import { keysOf } from './mongo-content.ts';
 
 /**
  * A document as it is stored. `d` holds the service's content as JSON, which allows any field names. The fields beside `d`
- * serve to find the document. Without `shape` there is no content: the document is being made, was deleted a while ago, or is a
- * row that was taken away.
+ * serve to find the document. A document without `shape` has no content: it is a placeholder of a new target, a target that was
+ * deleted, or a row that was removed.
  */
 export interface MongoDocument {
   _id: string;
@@ -94,7 +94,7 @@ export class MongoReads<D> {
   constructor(db: Db, collection: Collection<D>) {
     this.collection = collection;
     this.stored = db.collection(collection.name);
-    // If a document is not a target, nothing but its content is needed.
+    // Targets are read whole. Of other documents, only the content is needed.
     this.#projection = collection.kind === 'target' ? undefined : { shape: 1, d: 1 };
     this.#byId = new MongoById(this.stored, ({ shape }) => shape !== undefined, this.#projection);
   }

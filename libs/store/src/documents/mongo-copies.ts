@@ -3,7 +3,7 @@ import { insertAbsent, writeAll } from '../drivers/failed-writes.ts';
 import { GatheredWrites } from '../drivers/gather-writes.ts';
 import type { MongoDocument } from './mongo-collection.ts';
 
-/** A copy of what another service owns, as it is stored. */
+/** A stored copy of data that another service owns. */
 export type MongoCopy = MongoDocument & { epoch: number; newest: number };
 
 /** Keeps the newest version of each copy in one collection. */
@@ -28,7 +28,8 @@ export class MongoCopies {
   async #keepAll(copies: readonly MongoCopy[]): Promise<void> {
     const newest = newestOf(copies);
     // In most cases, a copy in its first version is not stored yet, and a copy in a later version replaces a stored copy. So
-    // first versions are inserted, and later versions are written as replacements. Only the others need a second write.
+    // first versions are inserted, and later versions are written as replacements. A second write is needed only for copies
+    // that do not follow this rule.
     const first = newest.filter((copy) => copy.newest <= 1);
     const later = newest.filter((copy) => copy.newest > 1);
     await this.#replaceOlder(await insertAbsent(this.#stored, first));
@@ -36,7 +37,7 @@ export class MongoCopies {
     await this.#replaceOlder(await insertAbsent(this.#stored, later));
   }
 
-  /** Replaces stored copies that are older, and returns how many there were. */
+  /** Replaces stored copies that are older, and returns the number of replaced copies. */
   async #replaceOlder(copies: readonly MongoDocument[]): Promise<number> {
     return writeAll(
       this.#stored,

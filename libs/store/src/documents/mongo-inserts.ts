@@ -7,7 +7,7 @@ import type { AnyChange, Refusal, Stored } from './documents.ts';
 import type { MongoReads, MongoTarget } from './mongo-collection.ts';
 import { contentOf } from './mongo-content.ts';
 
-/** A change that creates a target and writes no rows or counters: one insert stores it with its events. */
+/** A change that creates a target and writes no rows or counters. One insert stores the target with its events. */
 export type Insert = AnyChange & { target: string };
 
 /**
@@ -20,7 +20,7 @@ export type Inserted = 'made' | 'place' | Refusal;
 const most = 1_000;
 /**
  * How many writes in a row may store nothing before `insertAll` fails. A write stores nothing if another write holds the same
- * key at that time, and then releases the key or is rolled back too.
+ * key at that moment. The other write may then release the key, or be rolled back too.
  */
 const attempts = 10;
 
@@ -30,8 +30,8 @@ export function isInsert(change: AnyChange): change is Insert {
 }
 
 /**
- * Splits inserts, in order, into steps. All inserts of a step can be made in one write: they are in one collection, and no two
- * of them have an id or unique key in common.
+ * Splits inserts, in order, into steps. All inserts of a step can be made in one write, because they are in one collection, and
+ * no two of them have an id or unique key in common.
  */
 export function* inSteps(inserts: readonly Insert[]): Generator<Insert[]> {
   let step: Insert[] = [];

@@ -18,7 +18,7 @@ import {
 
 /**
  * How long a document without content is kept for a target that was deleted or never made, in ms. This is far longer than any
- * process waits for a change or trusts its plan, even on machines whose clocks differ.
+ * process works on a change, even on machines whose clocks differ.
  */
 const emptyMs = clocksMs + 10 * 60_000;
 /** Filter for a target that holds no events (its outbox is empty) and has no unsettled change. */
@@ -87,7 +87,8 @@ export class MongoUpkeep {
     limit: number,
   ): Promise<readonly IdRange[]> {
     const { ids, rest } = await firstRows(stored, ranges, limit);
-    // The document of each row stays, with its `rev`. By this `rev`, writers of earlier changes see that they are late.
+    // The document of each row stays, with its `rev`. Late writers of earlier changes compare their version with this `rev`,
+    // and see that they are late.
     if (ids.length > 0)
       await stored.updateMany({ _id: { $in: ids } }, { $set: goneRow(), $unset: noContent });
     return rest;
@@ -151,7 +152,7 @@ async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[
     $inc: { rev: 1 },
     $unset: { k: '' },
   });
-  // The placeholder of a target that was never made is deleted: nothing needs it any more, and it names the user.
+  // The placeholder of a target that was never made is deleted, because nothing needs it any more, and it names the user.
   await stored.deleteMany({ _id, ...neverWas } as Filter<MongoTarget>);
 }
 

@@ -18,7 +18,7 @@ export interface MovedTable {
 export interface ServiceMove {
   service: string;
   tables: readonly MovedTable[];
-  /** Opens the store once, so that its schema and indexes are there. Throws `StartError`. */
+  /** Opens the store once, so that its schema and indexes are created. Throws `StartError`. */
   prepare(config: StoreConfig): Promise<void>;
 }
 

@@ -68,7 +68,7 @@ const layoutTable = 'CREATE TABLE layout (name TEXT NOT NULL PRIMARY KEY, made T
 
 /**
  * Creates declared tables that are missing. Refuses a table that differs from its declaration, because such a table needs a
- * migration, and a table with documents of a newer shape.
+ * migration. Also refuses a table with documents of a newer shape.
  */
 function bringUpToDate(
   db: DatabaseSync,
@@ -209,7 +209,7 @@ class SqliteDocuments implements Documents {
     return gathered(this.#tableOf(of).idsBy(index, keys));
   }
 
-  /** Does nothing: a transaction leaves nothing to settle. */
+  /** Does nothing, because a transaction leaves nothing to settle. */
   async settle(): Promise<void> {}
 
   async remaining<D>(

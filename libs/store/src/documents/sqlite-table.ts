@@ -20,8 +20,8 @@ const asArrays = { asArrays: true } as const;
 const end = '\u{10ffff}';
 
 /**
- * A collection's table on SQLite: the document as JSON, and beside it a column for each index and each searched text. The table
- * has a rowid. So if a list skips rows, only an index is read for these rows (docs/adr/0037).
+ * A collection's table on SQLite. It stores each document as JSON, and has further columns for the indexes and the searched
+ * texts. The table has a rowid. So if a list skips rows, only an index is read for these rows (docs/adr/0037).
  */
 export class SqliteTable<D> {
   readonly collection: Collection<D>;
@@ -131,7 +131,7 @@ export class SqliteTable<D> {
 
   /** The key and the given columns of each document that has one of these keys, in the order of their ids. */
   #ofKeys(index: string, keys: readonly string[], columns: string): unknown[][] {
-    // Most often there is only one key, and then the statement needs no list of keys.
+    // Usually there is only one key. Then the statement needs no list of keys.
     const one = keys.length === 1 ? keys[0] : undefined;
     const sql = () => {
       const column = this.#column(index);
@@ -189,7 +189,7 @@ export class SqliteTable<D> {
     const passed = except.length > 0 ? `AND ${column} NOT IN (SELECT value FROM json_each(:except))` : '';
     const next =
       atOnce === undefined ? undefined : this.#nthKey(atOnce, { above: after ?? above, below }, index);
-    // One upper end instead of two, because SQLite uses only one of them to find the rows in the index.
+    // Combines the two upper bounds into one, because SQLite would use only one of them to find the rows in the index.
     const from = `FROM :table WHERE ${column} > :above AND ${column} ${next === undefined ? '<' : '<='} :below ${passed}
       AND (${fields.map(has).join(' OR ')})`;
     const asked = {
@@ -270,7 +270,7 @@ export class SqliteTable<D> {
     this.#prepared('remove', () => 'DELETE FROM :table WHERE id = ?').run(id);
   }
 
-  /** Deletes a document if it still has this version; returns whether it did. */
+  /** Deletes a document if it still has this version. Returns whether the document was deleted. */
   removeVersion(id: string, rev: number): boolean {
     const sql = 'DELETE FROM :table WHERE id = ? AND rev = ?';
     return this.#prepared(sql, () => sql).run(id, rev).changes === 1;
@@ -312,7 +312,9 @@ export class SqliteTable<D> {
     return quoted(textColumn(field));
   }
 
-  /** Finds a prepared statement by its name, because the name is made more quickly than the text of the statement. */
+  /**
+   * Finds a prepared statement by its name, because building the name takes less time than building the text of the statement.
+   */
   #prepared(name: string, sql: () => string, how: { asArrays?: true } = {}): StatementSync {
     let statement = this.#statements.get(name);
     if (!statement) {

@@ -13,8 +13,8 @@ let thread: { worker: Worker; end: NodeJS.Timeout } | undefined;
 const underWay = new Set<string>();
 
 /**
- * Makes a thread copy the log of a database file into the database, if the log is long. The copy writes and syncs as many bytes
- * as the changes themselves did. A thread does this work, so that no request has to wait for it.
+ * Makes a thread copy the log of a database file into the database, if the log is long. Copying writes and syncs as many bytes
+ * as the changes did. So a thread does this work, and no request has to wait for it.
  */
 export function checkpointSoon(file: string): void {
   if (underWay.has(file) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longLog) return;
@@ -24,7 +24,8 @@ export function checkpointSoon(file: string): void {
 }
 
 function startThread(): NonNullable<typeof thread> {
-  // The thread does not get the flags of this process, because they may be meant only for the entry point of this process.
+  // Does not pass the flags of this process to the thread, because the flags may be meant only for the entry point of the
+  // process.
   const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), { execArgv: [] });
   const started = { worker, end: setTimeout(() => void worker.terminate(), idleMs).unref() };
   const ended = () => {

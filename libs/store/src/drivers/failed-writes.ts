@@ -119,7 +119,7 @@ function refusalsOf(error: unknown): { failures: { index: number; code: unknown 
   if (!(error instanceof MongoBulkWriteError)) throw error;
   const failures = [error.writeErrors].flat();
   if (failures.length === 0 || !failures.every(({ code }) => expected.includes(code))) throw error;
-  // In this case, a majority has not confirmed the writes. They may still be rolled back, so they do not count as made.
+  // This error means that no majority has confirmed the writes. They may still be rolled back, so they do not count as made.
   if (error.result.getWriteConcernError()) throw error;
   return { failures, matched: error.result.matchedCount };
 }

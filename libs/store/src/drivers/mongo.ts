@@ -84,7 +84,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   });
   if (traces) traceCommands(client, traces);
   try {
-    // The first client has no `socketTimeoutMS`, because creating an index of a large collection may take any time.
+    // The first client has no `socketTimeoutMS`, because creating an index of a large collection may take very long.
     await using first = new MongoClient(url, settings);
     await firstConnection(first, connectTimeoutMs);
     await ensureSchema(first.db(database), schema);
@@ -114,7 +114,7 @@ function watched(client: MongoClient, renewAfterMs: number): Pick<MongoConnectio
   let answeredAt = performance.now();
   let isRenewing = false;
   let isClosed = false;
-  // Objects that use the client stay valid: after the client reconnects, it is the same object with a new pool and a new
+  // Objects that use the client stay valid. After a reconnect, the client is still the same object, with a new pool and a new
   // monitor.
   const renew = async () => {
     answeredAt = performance.now();
@@ -154,8 +154,8 @@ async function firstConnection(client: MongoClient, timeoutMs: number): Promise<
       await client.connect();
       return;
     } catch (error) {
-      // No pause is needed: an attempt at an unreachable server takes 3 s itself. Other failures, such as refused credentials,
-      // do not go away with time, so they are thrown.
+      // No pause is needed between attempts, because an attempt to reach an unreachable server already takes 3 s. Other
+      // failures, such as refused credentials, do not go away with time, so they are thrown.
       if (!(error instanceof MongoServerSelectionError) || Date.now() > until) throw error;
     }
   }
@@ -184,8 +184,8 @@ async function ensureSchema(db: Db, schema: MongoSchema): Promise<void> {
 }
 
 /**
- * Whether a write of one document failed on a unique key. Always `false` for the error of a bulk, because the code of this
- * error is only the code of its first failure. For a bulk, use `failedWrites` and similar functions, which look at each
+ * Whether a write of one document failed because of a unique key. Always `false` for the error of a bulk, because the code of
+ * this error is only the code of its first failure. For a bulk, use `failedWrites` and similar functions, which look at each
  * failure.
  */
 export function isMongoDuplicate(error: unknown): boolean {

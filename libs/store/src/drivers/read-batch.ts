@@ -7,7 +7,7 @@ import {
 } from 'mongodb';
 
 export interface BatchOptions {
-  /** Maximum number of documents that can be found. If the maximum is not known, a number that is hardly ever exceeded. */
+  /** Maximum number of documents that can be found. If the maximum is not known, use a number that is hardly ever exceeded. */
   batchSize: number;
   limit?: number;
   skip?: number;
@@ -28,9 +28,9 @@ interface Answer<T> {
 }
 
 /**
- * Finds documents that fit into one batch. Uses the `find` command itself: the driver's cursor is made for further batches, and
- * takes one and a half times as long. If there are further batches, or the command fails, a cursor reads everything instead,
- * because a cursor can continue and retry.
+ * Finds documents that fit into one batch. Runs the `find` command directly. The driver's cursor is made for reading further
+ * batches, and takes one and a half times as long. If there are further batches, or the command fails, a cursor reads
+ * everything instead, because a cursor can continue and retry.
  */
 export async function readBatch<T extends Document>(
   stored: MongoCollection<T>,
@@ -41,7 +41,7 @@ export async function readBatch<T extends Document>(
   try {
     const command = { find: collectionName, filter, ...options, readConcern };
     const { cursor } = (await db.command(command)) as unknown as Answer<T>;
-    // The id is a BSON long. The driver returns a number if the id fits into one.
+    // The id is a BSON long. The driver returns it as a number if it fits into one.
     if (Number(cursor.id) === 0) return cursor.firstBatch;
     await db.command({ killCursors: collectionName, cursors: [cursor.id] });
   } catch (error) {

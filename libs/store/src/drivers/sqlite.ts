@@ -117,7 +117,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** When the log has this many pages (160 MB), a bulk copies it itself, because the thread that should copy it is late. */
+/** If the log has this many pages (160 MB), the thread that copies the log is late, and a bulk copies the log itself. */
 const longestLog = 40_000;
 
 /**
@@ -137,7 +137,7 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
 }
 
 /**
- * A transaction that does not wait for the disk. Use it only for content that may be lost when the machine dies: it must be
+ * A transaction that does not wait for the disk. Use it only for content that may be lost when the machine dies. It must be
  * possible to derive this content again from older content of the same file.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {

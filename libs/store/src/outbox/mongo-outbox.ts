@@ -65,8 +65,8 @@ export const eventsIndexes: readonly IndexDescription[] = [
 ];
 
 /**
- * A batch of published events, stored under its last position. It is stored apart from the events, because one more index on
- * the events would slow down every event.
+ * A batch of published events, stored under its last position. It is stored separately from the events, because one more index
+ * on the events would slow down every event.
  */
 interface MarkDocument {
   _id: number;
@@ -198,7 +198,7 @@ export class MongoOutbox implements Outbox {
     await this.#noteBatch([key], { last: position, id: event.id });
     await this.#events.updateOne(
       { _id: key },
-      // The log keeps the new copy as long as any other, so the outbox keeps its record of it as long.
+      // The log keeps the new copy as long as any other event, so the outbox keeps its record of the event for the same time.
       { $set: { event: JSON.stringify(event), first: position, last: position, expireAt: keptUntil() } },
     );
   }

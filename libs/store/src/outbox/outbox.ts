@@ -68,8 +68,9 @@ export interface Outbox {
    */
   published(search: EventSearch, limit: number): Promise<PublishedEvent[]>;
   /**
-   * A time, Unix ms, for `EventSearch.since`: a search with it finds all events that are published after this call. Clocks may
-   * differ by `clocksMs`, so such a search also finds events that were published up to this time before.
+   * Returns a time (Unix ms) for `EventSearch.since`. A search with this time finds all events that are published after this
+   * call. Clocks may differ by `clocksMs`, so such a search also finds events that were published up to `clocksMs` before this
+   * call.
    */
   horizon(): Promise<number>;
   /** Whether a range holds an event. With `unpublished`, whether it holds an event that is not published yet. */
@@ -104,7 +105,7 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** What the service's durable consumers have had of the log (docs/adr/0061). */
+/** Up to where in the log the service's durable consumers have received all events (docs/adr/0061). */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;

@@ -31,7 +31,10 @@ const marksTables = `
   CREATE INDEX marks_at ON marks (at);
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
-/** The position of the mark that holds an event's key. Absent if no mark holds it. Earlier versions could leave a key in two. */
+/**
+ * The position of the mark that holds an event's key. Absent if no mark holds it. Earlier versions could leave a key in two
+ * marks.
+ */
 const markColumn = `
   ALTER TABLE events ADD COLUMN mark INTEGER;
   UPDATE events SET mark = marked.position
@@ -40,7 +43,7 @@ const markColumn = `
   UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys)
     WHERE EXISTS (SELECT 1 FROM events WHERE key = value AND mark = marks.position));`;
 
-/** The tables of an outbox, and what was added to them later: each part is made in a file that does not have it yet. */
+/** The tables of an outbox, and later additions to them. Each part is made in a file that does not have it yet. */
 export const sqliteOutboxParts = [
   { name: 'events', statements: [eventsTable, marksTables] },
   { name: 'events by time', statements: [publishedIndex] },
@@ -55,7 +58,7 @@ const stepLength = 1_000;
 
 /**
  * The outbox on SQLite. Each event is a row that is written in the transaction of its change, and kept for 7 days after it was
- * published. This outbox keeps no spans: the event log of the embedded form finds events by their ids.
+ * published. This outbox keeps no spans, because the event log of the embedded form finds events by their ids.
  */
 export class SqliteOutbox extends SqliteFacts implements Outbox {
   readonly progress: SqliteProgress;
@@ -127,8 +130,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     // Uses the current time. For imported data, `occurredAt` may lie in the future, and the event would be kept for too long.
     const stored = [eventText(event), Date.now()] as const;
     if (this.#insert.run(eventKey(event), ...stored).changes === 1) return;
-    // A late request can store a pair of an erased user again. Its numbers then begin at 1 again, although the last event of the
-    // pair's first life is still kept.
+    // A late request can store a pair of an erased user again. The numbers (`seq`) of this pair then begin at 1 again, although
+    // the last event of the erased pair is still kept.
     this.#insert.run(besideKey(event), ...stored);
   }
 
@@ -153,8 +156,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   }
 
   async horizon(): Promise<number> {
-    // A search finds events by the time at which they were published. An earlier version noted when they were stored instead, and
-    // events that wait to be published were stored before now.
+    // A search finds events by the time at which they were published. An earlier version noted the time at which they were
+    // stored instead. Events that still wait to be published were stored before now.
     const oldest = (this.#oldest.get()?.at ?? Number.POSITIVE_INFINITY) as number;
     return Math.min(oldest, Date.now() - clocksMs);
   }

@@ -14,7 +14,7 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
- * each change whether it was made. A change is not made in three cases: its target has changed since it was read, another
+ * each change whether it was made. A change is not made in three cases. Its target has changed since it was read, another
  * change has taken a unique key, or the database aborted the change to end a deadlock. All targets are in one collection, and
  * no two changes have the same target.
  */
@@ -132,7 +132,9 @@ async function committedOf(
   );
 }
 
-/** Removes the intents of changes that were not made. This only tidies up: an intent without a commit has no effect. */
+/**
+ * Removes the intents of changes that were not made. This is only tidying up, because an intent without a commit has no effect.
+ */
 async function withdrawAll(db: Db, planned: readonly Planned[]): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {
     await matchingWrites(
@@ -154,7 +156,7 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 }
 
 /**
- * Writes rows of one collection as `writeRow` does: it inserts a new row as a hidden document, and then shows the row. The
+ * Writes rows of one collection as `writeRow` does. It inserts a new row as a hidden document, and then shows the row. The
  * hidden document has the row's content already, so a few updates can show all rows. Its `rev` is a random negative number,
  * lower than the `rev` of any shown row. Each call uses another number, so the call recognises the documents that it has
  * hidden. Lists do not show hidden documents, because these have no `shape`.

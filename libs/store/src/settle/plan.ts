@@ -3,9 +3,9 @@ import type { Document, IndexDescription } from 'mongodb';
 import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 
 /**
- * A listing row that follows from a change. `put: null` takes the row away. The change determines the row's id, and the id
- * belongs to one target for ever. The row stores the `rev` of its target. So a writer can see whether a later change has
- * written the row already.
+ * A listing row that follows from a change. `put: null` removes the row. The change determines the row's id, and the id belongs
+ * to one target for ever. The row stores the `rev` of its target. So a writer can see whether a later change has written the
+ * row already.
  */
 export interface RowWrite {
   in: string;
@@ -50,8 +50,8 @@ export interface Plan {
 export interface TargetFields extends OutboxFields {
   _id: string;
   /**
-   * Goes up with every change. Also goes up when a process fences off an intent: the change of this intent then cannot commit
-   * any more. Unlike an event's `seq`, it may skip numbers.
+   * Goes up with every change. Also goes up when a process fences off an intent, which means that the change of this intent can
+   * no longer commit. Unlike an event's `seq`, it may skip numbers.
    */
   rev: number;
   /**
@@ -80,8 +80,7 @@ export interface CounterFields {
 }
 
 /**
- * A row as it is stored. `gone`: the row was taken away, or is not shown yet. The database deletes such a document at
- * `expireAt`.
+ * A row as it is stored. `gone`: the row was removed, or is not shown yet. The database deletes such a document at `expireAt`.
  */
 export interface RowFields {
   _id: string;
@@ -112,7 +111,8 @@ export const unsettledIndex: IndexDescription = {
   partialFilterExpression: { unsettledAt: { $exists: true } },
 };
 /**
- * An index for each collection of rows. If a row was taken away, the database deletes it permanently at the time `expireAt`.
+ * An index for each collection of rows. If a row was removed, the database deletes its document permanently at the time
+ * `expireAt`.
  */
 export const goneIndex: IndexDescription = { name: 'gone', key: { expireAt: 1 }, expireAfterSeconds: 0 };
 /** An index for each collection of counters. The sweep uses it to find open intents. */

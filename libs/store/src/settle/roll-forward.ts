@@ -10,7 +10,7 @@ export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
  * still commit.
  */
 export const trustMs = 30_000;
-/** Intents younger than this, in ms, are left to their writers. */
+/** Readers and sweeps leave intents younger than this, in ms, to the writers of these intents. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
 /** Maximum number of intents that one reader settles, and that one process settles at the same time. */
@@ -46,9 +46,9 @@ export class RollForward {
   }
 
   /**
-   * Writes what follows from a target's change. With `op`, settles only this change: does nothing if another change of the
-   * target is unsettled. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a row
-   * that a later change took away: the database does not remember for ever which rows were taken away.
+   * Writes what follows from a target's change. With `op`, settles only this change. If another change of the target is
+   * unsettled, does nothing. Trusts a plan for `trustMs` after reading it, and then reads it again. An older plan could write a
+   * row that a later change has removed, because the database remembers removed rows only for a limited time.
    */
   async run(
     at: { in: string; id: string },
@@ -80,7 +80,7 @@ export class RollForward {
   }
 
   /**
-   * Finds out what became of the change that an answer's document names. Returns `true` if the document has to be read again:
+   * Finds out whether the change that an answer's document names was made. Returns `true` if the document has to be read again:
    * the answer is written, or there will be no answer. Returns `false` while the change may still be made. With `stop`,
    * prevents such a change from committing, and returns `true`.
    */
@@ -173,8 +173,8 @@ export class RollForward {
       );
       return this.#settleIntent(counter, intent);
     }
-    // There are two cases. Either the change is not committed, and its compare-and-set has failed or will fail: then `withdraw`
-    // removes the intent. Or the change is settled already: then the intent is gone, and `withdraw` finds nothing to remove.
+    // There are two cases. Either the change is not committed, and its compare-and-set has failed or will fail. Then `withdraw`
+    // removes the intent. Or the change is settled already, and the intent is gone. Then `withdraw` finds nothing to remove.
     await this.withdraw(counter, intent.op);
     return true;
   }

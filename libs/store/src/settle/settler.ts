@@ -35,14 +35,14 @@ const retryMs = 50;
 const fewWaiting = 16;
 
 /**
- * Commits a change in one document. Then settles the change: writes to the other documents what follows from it. This works
- * without transactions (docs/adr/0005). Steps: (1) Every counter gets an intent. (2) A compare-and-set on the target's `rev`
- * commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed ids. (4) One
- * update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This class makes
- * steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it completes the
- * change. If the change was never committed, it prevents the commit and removes the intent. So a process may die at any point.
- * A change that was acknowledged is stored completely. A change that was not acknowledged is either stored completely or not at
- * all.
+ * Commits a change in one document. Then settles the change, which means that it makes all further writes in other documents.
+ * This works without transactions (docs/adr/0005). Steps: (1) Every counter gets an intent. (2) A compare-and-set on the
+ * target's `rev` commits the change. It also stores the plan of the next steps in the target. (3) Rows are written under fixed
+ * ids. (4) One update of each counter adds to the counter and removes the intent. (5) The target is marked as settled. This
+ * class makes steps 1 and 2, and `RollForward` the others. If a process finds an unsettled target or an open intent, it
+ * completes the change. If the change was never committed, it prevents the commit and removes the intent. So a process may die
+ * at any point. A change that was acknowledged is stored completely. A change that was not acknowledged is either stored
+ * completely or not at all.
  */
 export class Settler {
   readonly #db: Db;
@@ -96,7 +96,7 @@ export class Settler {
       } catch (error) {
         if (!(error instanceof NotAnnounced)) throw error;
         // Some counters have not taken the intent. But the driver may have sent the intent twice, and the first copy may still
-        // arrive. If it arrived after the change was counted, the change could be counted again. So the change is never
+        // arrive. If this copy arrived after the change was counted, the change could be counted twice. So the change is never
         // committed under this `op`. The next attempt has a new `op`.
         await Promise.all(error.counters.map((counter) => this.#provide(counter, until)));
       } finally {
@@ -192,8 +192,7 @@ export class Settler {
       return result?.status === 'fulfilled' && !result.value;
     });
     if (!failed && untaken.length === 0) return;
-    // This only tidies up, so a failure does not matter: an intent without a commit has no effect, and a reader or a sweep
-    // removes it later.
+    // A failure does not matter here. An intent without a commit has no effect, and a reader or a sweep removes it later.
     await Promise.allSettled(counters.map((counter) => this.#forward.withdraw(counter, op)));
     throw failed ? failed.reason : new NotAnnounced(untaken);
   }
@@ -219,7 +218,8 @@ export class Settler {
    */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
-      // Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the slower one.
+      // Does not use an upsert, because if two upserts race, some compatible servers do not report a duplicate key to the
+      // slower one.
       await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;
@@ -229,7 +229,7 @@ export class Settler {
 
   /**
    * Whether a compare-and-set has succeeded although its answer says that it matched nothing. This happens if the first answer
-   * was lost and the driver sent the command again: the second time, the target no longer matches.
+   * was lost and the driver sent the command again. The second time, the target no longer matches.
    */
   async #hasCommitted(target: { in: string; id: string }, op: string): Promise<boolean> {
     return (await this.#forward.read(target))?.lastOp === op;

@@ -4,15 +4,15 @@ import { isMongoDuplicate } from '../drivers/mongo.ts';
 import type { RowFields, RowWrite } from './plan.ts';
 
 /**
- * How long a row that was taken away is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`), but its
- * clock and the clock of the database may differ.
+ * How long a removed row is remembered, in ms. A writer trusts its plan for a far shorter time (`trustMs`), but its clock and
+ * the clock of the database may differ.
  */
 const goneForMs = clocksMs + 10 * 60_000;
 
 /**
  * Writes a row, unless a later change of its target has written it already. Resolves to `false` if nothing could be written by
- * `until` (Unix time in ms). After `until`, another process may have settled the plan, and a later change may have taken the
- * row away so long ago that the database does not remember this any more.
+ * `until` (Unix time in ms). After `until`, another process may have settled the plan. A later change may then have removed the
+ * row so long ago that the database no longer remembers it.
  */
 export async function writeRow(
   rows: Collection<RowFields>,
@@ -24,7 +24,7 @@ export async function writeRow(
   while (Date.now() <= until) {
     if (row.put) await insertRow(rows, { _id: row.id, ...goneRow(), rev: -1 });
     // Checks the time again, because this process may have been suspended. Meanwhile, another process may have written the row,
-    // a later change may have taken it away, and the database may have deleted it permanently. Such a row must not be written
+    // a later change may have removed it, and the database may have deleted it permanently. Such a row must not be written
     // again.
     if (Date.now() > until) return false;
     const written = await rows.replaceOne({ _id: row.id, rev: { $lt: rev } }, content);
@@ -45,8 +45,8 @@ export function goneRow(): { gone: true; expireAt: Date } {
 }
 
 /**
- * Inserts a row. Does not use an upsert: if two upserts race, some compatible servers do not report a duplicate key to the
- * slower one.
+ * Inserts a row. Does not use an upsert, because if two upserts race, some compatible servers do not report a duplicate key to
+ * the slower one.
  */
 async function insertRow(rows: Collection<RowFields>, row: RowFields): Promise<boolean> {
   try {

@@ -215,7 +215,7 @@ export class Client {
         update(filter, (document) => updated(document, change), Number.POSITIVE_INFINITY),
       replaceOne: (filter: Fields, next: Fields) =>
         update(filter, ({ _id }) => copyOf({ ...next, _id }) as Stored, 1),
-      // Does nothing: indexes that are not unique only change the speed.
+      // Does nothing, because indexes that are not unique only change the speed.
       createIndexes: (indexes: readonly Fields[]) => {
         if (indexes.some(({ unique }) => unique)) throw new NotModelled('unique index');
       },

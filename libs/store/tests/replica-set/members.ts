@@ -105,8 +105,8 @@ export class ReplicaSet {
   }
 
   /**
-   * Cuts off the primary, and elects one of the other two members: the one whose log ends with the higher term. If both logs
-   * end with the same term, the member with more entries is elected.
+   * Cuts off the primary, and elects one of the other two members. The member whose log ends with the higher term is elected.
+   * If both logs end with the same term, the member with more entries is elected.
    */
   failOver(): void {
     this.rejoin();

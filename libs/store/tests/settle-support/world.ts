@@ -11,7 +11,7 @@ import {
 } from '../../src/settle/plan.ts';
 import type { Settler } from '../../src/settle/settler.ts';
 
-/** Leaves out rows that were taken away. They stay stored for a while, so that a late writer cannot restore them. */
+/** Leaves out rows that were removed. They stay stored for a while, so that a late writer cannot restore them. */
 export const notGone = { gone: { $exists: false } } as const;
 
 /**

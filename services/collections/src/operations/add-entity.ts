@@ -5,8 +5,8 @@ import { changeCollection, changeEntity, unchanged } from '../change.ts';
 import { changed } from '../collection.ts';
 
 /**
- * Saves an entity in one of the caller's collections. If the entity is saved there already, nothing changes: there is no
- * event, and the entity keeps its time and its metadata (spec#collections-add-entity).
+ * Saves an entity in one of the caller's collections. If the entity is saved there already, nothing changes. There is no event,
+ * and the entity keeps its time and its metadata (spec#collections-add-entity).
  */
 export const addEntity = handler(spec, async (request, app: AppContext) => {
   const { entityId, metadata } = request.body;

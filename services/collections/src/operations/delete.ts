@@ -7,8 +7,8 @@ import { changed, collectionEvent } from '../collection.ts';
 
 /**
  * Deletes one of the caller's collections. From then on, nobody can access the collection or anything below it. What is left in
- * the store is purged in the background (spec#collections-delete). The root cannot be deleted: a request to delete it gets the
- * same answer as for a missing collection.
+ * the store is purged in the background (spec#collections-delete). The root cannot be deleted. A request to delete it gets the
+ * same answer as a request to delete a missing collection.
  */
 export const deleteCollection = handler(spec, async (request, app: AppContext) => {
   await changeCollection(request, app, async (current) => {

@@ -43,7 +43,7 @@ function positionOf({ collection, entity }: Row): string {
 }
 
 /**
- * Reads at most `limit` rows after a position. It may return fewer rows although more follow, because it reads only
+ * Reads at most `limit` rows after a position. It may return fewer rows even if more rows follow, because it reads only
  * `collectionsAtOnce` collections. `next` is the position from which to continue. At the end, `next` is null.
  */
 async function readRows(

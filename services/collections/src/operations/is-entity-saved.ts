@@ -3,7 +3,10 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { ownerOf } from '../collection.ts';
 
-/** How many collections an answer lists. With more, it might not fit into a message of the bus (`maxPayload`). */
+/**
+ * How many collections an answer lists. With more collections, the answer might not fit into a message of the bus
+ * (`maxPayload`).
+ */
 const mostListed = 1_000;
 
 /**

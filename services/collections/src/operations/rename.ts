@@ -6,9 +6,9 @@ import { changeCollection } from '../change.ts';
 import { changed, collectionEvent, toCollection } from '../collection.ts';
 
 /**
- * Renames one of the caller's collections. A missing collection, another user's collection and the root all get the same
- * answer (spec#collections-not-found). If the collection has this name already, nothing changes: there is no event, and
- * `updatedAt` stays.
+ * Renames one of the caller's collections. A missing collection, another user's collection and the root all get the same answer
+ * (spec#collections-not-found). If the collection has this name already, nothing changes. There is no event, and `updatedAt`
+ * stays.
  */
 export const rename = handler(spec, async (request, app: AppContext) => {
   const { name } = request.body;

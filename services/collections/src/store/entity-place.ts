@@ -5,7 +5,10 @@ import { rangeBehind } from './place.ts';
 
 const positionPattern = /^\d{15}\|[\w-]{43}$/;
 
-/** The position of an entity in its collection. Sorted by position, the oldest entity comes first. Cursors carry this position. */
+/**
+ * The position of an entity in its collection. Sorted by position, the oldest entity comes first. Cursors contain this
+ * position.
+ */
 export function entityPosition({ addedAt, entityId }: EntityRecord): string {
   return `${String(addedAt).padStart(15, '0')}|${digest(entityId)}`;
 }

@@ -104,7 +104,7 @@ export class Imports {
 
   /**
    * Deletes imported collections. Makes no events, because their import made none either. The purger erases everything below
-   * them. Skips a collection that was changed after its import: such a collection has events, so it is deleted only with an
+   * them. Skips a collection that was changed after its import. Such a collection has events, so it is deleted only with an
    * event.
    */
   async #takeBack(ids: readonly string[]): Promise<void> {

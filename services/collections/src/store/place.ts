@@ -22,14 +22,16 @@ export function placed(place: string): Owner & { id: string; createdAt: number }
   return { projectId, userId, id, createdAt: Number(createdAt) };
 }
 
-/** The position of a collection among its siblings. Cursors carry this position. 15 digits of ms are enough for 30,000 years. */
+/**
+ * The position of a collection among its siblings. Cursors contain this position. 15 digits of ms are enough for 30,000 years.
+ */
 export function positionOf(record: CollectionRecord): string {
   return `${String(record.createdAt).padStart(15, '0')}|${record.id}`;
 }
 
 /**
  * The range of the keys in a parent's list. Every key in the range begins with the owner's prefix. So a forged position can
- * make the list empty or complete, but never shows another list.
+ * make the list empty or complete, but it can never show another list.
  */
 export function listRange(owner: Owner, parentId: string, after: string | null): Range {
   return rangeBehind(listPrefix(owner, parentId), after ?? '');

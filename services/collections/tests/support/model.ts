@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   oldest: fc.boolean(),
 });
 
-/** The tree as it has to be: all collections that exist, by their ids. */
+/** The tree that the service has to show: all collections that exist, by their ids. */
 class Model {
   readonly nodes = new Map<string, Node>();
   /** The id of every collection that ever existed. */

@@ -26,8 +26,8 @@ export class Erasure extends EndedUsers {
   }
 
   /**
-   * Removes a pair that has no rows in lists and no blocks. Returns `false` if the store still holds an earlier event of the
-   * pair than the last one, if the last event is not published yet, or if the pair has changed meanwhile.
+   * Removes a pair that has no rows in lists and no blocks. Returns `false` if the pair has changed meanwhile, if its last
+   * event is not published yet, or if the store still holds another event of the pair.
    */
   async removePair(pair: Pair): Promise<boolean> {
     const { outbox } = this.#documents;
@@ -54,7 +54,7 @@ export class Erasure extends EndedUsers {
       ids.push(...found.map(({ id }) => id));
       const last = found.at(-1)?.id;
       if (last === undefined || found.length < chunk) return ids;
-      // On SQLite, the event loop does not turn by itself between two of these reads.
+      // On SQLite, these reads do not yield to the event loop, so this pause lets other work run.
       await nextTurn();
       range = { ...range, above: index ? rangeOf(user).above + usersOf(last).lower : last };
     }

@@ -111,7 +111,8 @@ export class ConnectionStore {
       if (outcomes[at] === 'made') return 'stored';
       if (outcomes[at] !== 'there') return 'id-taken';
       const stored = there.get(pairId(pair));
-      // The stored pair has no request or connection: the users were connected before, or one of them has blocked the other.
+      // The stored pair has no request or connection. Either the users were connected before, or one of them has blocked the
+      // other.
       if (stored && !stored.doc.request) return 'deleted';
       return stored?.doc.request?.id === pair.connectionId ? pairOf(stored) : 'pair-taken';
     });
@@ -133,14 +134,17 @@ export class ConnectionStore {
 
   /**
    * Returns pairs of all projects in which one user blocks the other. The pairs are sorted by the key
-   * `<project>|<lower>|<higher>`, and the first one is the first after the key `after`.
+   * `<project>|<lower>|<higher>`. The result begins with the first pair after the key `after`.
    */
   async blocked(after: string, limit: number): Promise<Pair[]> {
     const found = await this.#documents.range(pairs, { above: after, below: '~', limit }, 'blocked');
     return found.map(pairOf);
   }
 
-  /** Returns declined requests of a user, sorted by the other user's id. The first one is the first after the id `after`. */
+  /**
+   * Returns declined requests of a user, sorted by the other user's id. The result begins with the first request after the id
+   * `after`.
+   */
   async declined(
     of: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },

@@ -70,7 +70,7 @@ export class Revocations {
    * revocations that the gateway has loaded or heard of so far.
    */
   check({ userId, sessionId, keyId }: Pick<AccessToken, 'userId' | 'sessionId' | 'keyId'>): void {
-    // Keys come first: a token signed by a stolen key says nothing reliable about a user.
+    // Keys are checked first, because a token that was signed with a stolen key says nothing reliable about a user.
     if (this.hasKey(keyId)) throw unauthorized('revoked');
     const now = Date.now();
     if ((this.#users.get(userId) ?? 0) > now) throw new ApiError('auth/suspended');

@@ -119,10 +119,10 @@ export class TokenVerifier {
   }
 
   /**
-   * Whether a token of an unknown key claims to come from this server and to have expired. Identity removes a key some time
-   * after replacing it. So the token of a client that was offline for a long time cannot be verified. Even then, the client
-   * must learn that it has to refresh (spec#short-forms-expired). The unverified claims grant nothing: they only decide how the
-   * token is refused.
+   * For a token whose key is unknown: whether the token claims to come from this server and to have expired. Identity removes a
+   * key some time after replacing it. So the token of a client that was offline for a long time cannot be verified. Even then,
+   * the client must learn that it has to refresh (spec#short-forms-expired). The unverified claims grant nothing. They only
+   * decide with which error the token is refused.
    */
   #claimsToBeExpired(text: string): boolean {
     const { issuer, audience } = this.#options;

@@ -71,8 +71,8 @@ export class Exports {
       }),
     );
     const { status, headers } = headOf(response, reply);
-    // The connection ends with this answer, and only the headers can tell the client so. Streams send `Connection: close` for
-    // the same reason.
+    // The connection ends with this answer, and only the headers can announce this to the client. Streams send `Connection:
+    // close` for the same reason.
     if (!writeHead(response, { status, headers: { ...headers, Connection: 'close' } })) return;
     if (request.method === 'HEAD') return void response.end();
 

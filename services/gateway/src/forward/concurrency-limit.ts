@@ -1,5 +1,5 @@
 /**
- * The lowest limit: for each operation, this number of requests always gets through. The answers to these requests show when
+ * The lowest limit. For each operation, this number of requests always gets through. The answers to these requests show when
  * the services can take more requests again.
  */
 const least = 32;
@@ -15,12 +15,12 @@ const increase = 0.005;
 const forgetMs = 10_000;
 
 /**
- * Limits how many requests of an operation may be under way in this gateway. The limit follows what the services can take. The
- * services turn away requests that they could not finish in time. If they turn away many requests, the limit falls below the
- * number of requests under way. After that, the limit rises again with each answer. TCP adapts to the capacity of a line in the
- * same way (additive increase, multiplicative decrease). If only one of many replicas is in trouble and turns away everything,
- * the limit does not fall. The gateway itself refuses requests over the limit. Such a refusal costs only a fraction of what it
- * costs to ask a service (docs/adr/0036).
+ * Limits how many requests of an operation may be under way in this gateway. The limit adapts to the capacity of the services.
+ * The services turn away requests that they could not finish in time. If they turn away many requests, the limit falls below
+ * the number of requests under way. After that, the limit rises again with each answer. TCP adapts to the capacity of a line in
+ * the same way (additive increase, multiplicative decrease). If only one of many replicas is in trouble and turns away
+ * everything, the limit does not fall. The gateway itself refuses requests over the limit. Such a refusal costs much less than
+ * asking a service (docs/adr/0036).
  */
 export class ConcurrencyLimit {
   #limit = Number.POSITIVE_INFINITY;

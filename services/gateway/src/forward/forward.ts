@@ -77,8 +77,8 @@ export async function forward(
   let reply: Message | undefined;
   try {
     reply = await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
-      // A repeat of a read that the audit log records would leave a second row. While the service is overloaded, no request is
-      // repeated: a repeat would only add load.
+      // If a read that the audit log records were repeated, the log would get a second row. While the service is overloaded, no
+      // request is repeated, because a repeat would only add load.
       repeatable: operation.method === 'GET' && operation.audit === undefined && !limit.isLimited,
     });
     return reply;

@@ -8,7 +8,8 @@ const problem = 'application/problem+json';
 
 /**
  * Whether a client wants errors as problems (RFC 9457). For this, the client has to name the media type of problems, and must
- * not prefer plain JSON. A wildcard does not count as a name, because perhaps the client does not know this media type.
+ * not prefer plain JSON. A wildcard does not count, because a client that sends a wildcard perhaps does not know this media
+ * type.
  */
 export function wantsProblem(accept: string | undefined): boolean {
   if (!accept?.toLowerCase().includes(problem)) return false;

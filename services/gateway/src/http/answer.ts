@@ -72,9 +72,9 @@ export function headOf(response: HttpResponse, reply: Message): Head {
 }
 
 /**
- * Writes the status and three groups of headers: the headers of every answer, the headers that were set while the request was
- * handled, and the given headers. Returns `false` if the client has disconnected, or if an earlier answer has ended the
- * connection.
+ * Writes the status and the headers. There are three groups of headers: those of every answer, those that were set while the
+ * request was handled, and the given headers. Returns `false` if the client has disconnected, or if an earlier answer has ended
+ * the connection.
  */
 export function writeHead(response: HttpResponse, { status, headers }: Head): boolean {
   // While an answer waits behind earlier answers, it has no connection of its own. So the check uses the request's connection.
@@ -93,8 +93,8 @@ export function writeHead(response: HttpResponse, { status, headers }: Head): bo
 
 /**
  * Ends an answer that has begun and cannot be finished, by closing the request's connection. `response.destroy()` is not
- * enough: an answer that waits behind earlier answers has no connection of its own. The client would later get the beginning of
- * the answer, and then wait.
+ * enough, because an answer that waits behind earlier answers has no connection of its own. The client would later get the
+ * beginning of the answer, and then wait.
  */
 export function cutOff(response: HttpResponse): void {
   response.destroy();
@@ -141,7 +141,7 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot be used after this answer. There are four possible reasons: the request's body is refused, the
+ * Whether the connection cannot be used after this answer. There are four possible reasons. The request's body is refused, the
  * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A
  * client that waits for it may or may not send the body.
  */

@@ -25,7 +25,7 @@ const preflightSeconds = 7200;
 
 type Origins = '*' | readonly string[];
 /**
- * The origins that may call the addresses of operators. There are none yet: the console will have its own origin
+ * The origins that may call the addresses of operators. There are none yet. The console will have an origin of its own
  * (spec#cors-admin).
  */
 const ofConsole: Origins = [];
@@ -86,8 +86,8 @@ export class AllowedOrigins {
 
 /**
  * The headers that a page asks to send, without the forbidden header. If the page does not ask for the forbidden header, the
- * result is `{}`. The cors library then allows all headers that the page asks for. Pages may not send `On-Behalf-Of`: it
- * belongs to server keys, which belong on servers, and servers send no preflights (spec#server-keys-pages).
+ * result is `{}`. The cors library then allows all headers that the page asks for. Pages may not send `On-Behalf-Of`, because
+ * this header is only for server keys, and server keys belong on servers. Servers send no preflights (spec#server-keys-pages).
  */
 function headersBut(request: HttpRequest, forbidden: string): { allowedHeaders?: string[] } {
   const asked = request.headers['access-control-request-headers']?.split(',').map((name) => name.trim());

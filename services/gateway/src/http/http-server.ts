@@ -99,8 +99,9 @@ export async function startHttpServer(options: {
   // client ends its side (see EventWriter).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
-  // Node calls this for a connection on which no bytes have moved for this time: between two requests, or while the client
-  // reads nothing. If an answer is not completely written yet, the client is not the cause, and the connection stays open.
+  // Node calls this function for a connection on which no bytes have moved for this time. Either the connection is between two
+  // requests, or the client reads nothing. If an answer is not completely written yet, the client is not the cause, and the
+  // connection stays open.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
@@ -141,7 +142,7 @@ export async function startHttpServer(options: {
   server.on('checkExpectation', onRequest);
   const openOn = (socket: Socket) => [...(open.get(socket) ?? [])];
   server.on('connect', (_request, socket: Socket) => {
-    // Node has removed its own listener, which calls the one of `setTimeout` above.
+    // Node has removed its own listener for `timeout`, which calls the function that is passed to `setTimeout` above.
     socket.on('timeout', () => server.emit('timeout', socket));
     answerConnect(socket, openOn(socket), log);
   });
@@ -204,7 +205,7 @@ export async function startHttpServer(options: {
   };
 }
 
-/** Whether nothing more of a request can come: it is complete, or its headers announce no body. */
+/** Whether nothing more of a request can come. This is so if the request is complete, or if its headers announce no body. */
 function isSent({ headers, complete }: IncomingMessage): boolean {
   return complete || (headers['transfer-encoding'] === undefined && headers['content-length'] === undefined);
 }

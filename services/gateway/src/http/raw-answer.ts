@@ -50,8 +50,8 @@ export function answerParserError(
   if (!last) write();
   else if (last.req.complete) after(socket, last, write);
   else if (!last.headersSent) {
-    // The body of the last request is wrong or late. So the error is the answer to this request. This answer may take a while:
-    // the handler of the request may be waiting for something else, and throws the error only when that wait is over.
+    // The body of the last request is wrong or late. So the error is the answer to this request. This answer may take a while.
+    // The handler of the request may be waiting for something else, and throws the error only after this wait.
     after(socket, last, () => {
       last.req.resume();
       socket.destroySoon();
@@ -75,7 +75,8 @@ export function answerConnect(socket: Socket, open: readonly ServerResponse[], l
   const write = () => writeRaw(socket, 'route/method-not-allowed', headers, log);
   const last = open.at(-1);
   if (!last) return void write();
-  // Node has removed its own listener from this connection. Without this one, a long answer would stop at the first full buffer.
+  // Node has removed its own listener from this connection. Without this new listener, a long answer would stop at the first
+  // full buffer.
   socket.on('drain', () => {
     for (const answer of open) answer.emit('drain');
   });
@@ -83,8 +84,8 @@ export function answerConnect(socket: Socket, open: readonly ServerResponse[], l
 }
 
 /**
- * Calls `next` when `answer` is sent. Until then, no further bytes are read from the connection. After that, the remaining bytes
- * are read and thrown away: if bytes stayed unread, the client could lose the answer.
+ * Calls `next` when `answer` is sent. Until then, no further bytes are read from the connection. After that, the remaining
+ * bytes are read and thrown away. If bytes stayed unread, the client could lose the answer.
  */
 function after(socket: Socket, answer: ServerResponse, next: () => void): void {
   socket.pause();

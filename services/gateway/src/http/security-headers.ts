@@ -52,7 +52,8 @@ function helmetHeaders(): Record<string, string> {
   middleware({} as never, recorder as unknown as ServerResponse, () => {
     isDone = true;
   });
-  // The headers are made once and used for all answers. So helmet must neither depend on the request nor wait for something.
+  // The headers are made once and used for all answers. So helmet must not depend on the request, and must not set them
+  // asynchronously.
   if (!isDone) throw new Error('helmet did not set its headers synchronously.');
   return Object.fromEntries(headers);
 }

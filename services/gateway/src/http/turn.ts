@@ -2,8 +2,8 @@ import type { HttpResponse } from './exchange.ts';
 
 /**
  * Waits until the earlier answers on the connection have ended. Until then, the client cannot read this answer. The wait may be
- * long. If a long answer began before its turn, it would hold buffers, a connection to storage or a place among the user's open
- * streams during all this time. Returns `false` if the client has disconnected.
+ * long. If a long answer began before its turn, it would use resources during all this time, such as buffers, a connection to
+ * storage or a place among the user's open streams. Returns `false` if the client has disconnected.
  */
 export async function hasItsTurn(response: HttpResponse): Promise<boolean> {
   const { socket } = response.req;

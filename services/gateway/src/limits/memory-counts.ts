@@ -32,7 +32,7 @@ export class MemoryCounts {
 
   /** Counts a request. If the request is over the ceiling, the pair of project and client gets no key. */
   count({ key, windowSeconds, ceiling }: Counting): Count {
-    // Whole milliseconds, so that differences are exact.
+    // Uses whole milliseconds, so that differences are exact.
     const now = Math.trunc(performance.now());
     if (ceiling) {
       const { used, endsAt } = this.#ceilings.add(ceiling.key, ceiling.windowSeconds, now);

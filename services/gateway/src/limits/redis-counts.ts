@@ -122,7 +122,7 @@ export class RedisCounts {
 /**
  * Waits at most `ms` for an answer, and calls `late` when it gives up. An answer that has arrived by then is still used, even
  * if this process was too busy to read it. So after the timer, this function waits for one more turn of the event loop before
- * it gives up. ioredis' own `commandTimeout` would blame Redis for pauses of this process.
+ * it gives up. With ioredis' own `commandTimeout`, a pause of this process would look like a failure of Redis.
  */
 function within<T>(work: Promise<T>, ms: number, late: () => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -19,8 +19,8 @@ export class EventWriter {
   }
 
   /**
-   * Begins the answer with its headers. One of them says that the connection ends with the stream, because nothing after the
-   * headers can tell the client so.
+   * Begins the answer with its headers. One of the headers announces that the connection ends with the stream, because nothing
+   * after the headers can announce this.
    */
   begin(): void {
     writeStreamHead(this.#response);

@@ -23,7 +23,7 @@ const evictedRetryMs = 60_000;
 
 /**
  * One open stream. After each call of `wake`, it asks for the events that follow its position in the feed, and writes them. An
- * unnecessary call of `wake` does no harm, and a missing call only delays events: the position ensures that nothing is missed
+ * unnecessary call of `wake` does no harm, and a missing call only delays events. The position ensures that nothing is missed
  * or sent twice (spec#notifications-stream-resume).
  */
 export class Stream {

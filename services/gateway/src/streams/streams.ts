@@ -48,7 +48,7 @@ export class Streams {
   /**
    * Answers with a stream of the caller's feed. The stream goes on from `Last-Event-ID`. Without this header, it begins with
    * the events from now on. Returns once the stream has begun. Throws `gateway/unavailable` or `gateway/timeout` if the
-   * notifications service does not answer, and `gateway/unavailable` if the bus has no connection.
+   * notifications service does not answer. Throws `gateway/unavailable` if the bus has no connection.
    */
   async open(request: HttpRequest, response: HttpResponse, of: StreamRequest): Promise<void> {
     const { projectId, caller } = of;
@@ -138,7 +138,7 @@ export class Streams {
 
 /**
  * The position that a client has reached. If the header's text cannot be a sequence number of a feed, the position counts as
- * ahead of any feed. The client then gets the event `reset`.
+ * beyond the end of any feed. The client then gets the event `reset`.
  */
 function positionOf(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;

@@ -11,8 +11,8 @@ import { BufferPool } from '@kith/base';
 import { freeChunk } from '@kith/service';
 
 /**
- * An answer of at least this many bytes is faster if it bypasses Node's HTTP parser, although its connection cannot be reused
- * afterwards.
+ * An answer of at least this many bytes is faster if it bypasses Node's HTTP parser. This is true even though its connection
+ * cannot be reused afterwards.
  */
 export const longBytes = 512 * 1024;
 

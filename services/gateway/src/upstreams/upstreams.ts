@@ -25,8 +25,8 @@ export interface UpstreamTimes {
   /** The time for the next bytes of a body. */
   idle: number;
   /**
-   * The time for the answer after the whole body has come: the service may have an image to read and render. It is also the
-   * time for the service to take further bytes of a body.
+   * The time for the answer after the whole body has come. The service may have to read and render an image in this time. It is
+   * also the time for the service to take further bytes of a body.
    */
   answer: number;
   /** How long the client may pause while it reads its answer. */
@@ -51,7 +51,7 @@ export interface StreamedRequest {
   context: Omit<RequestContext, 'deadline'>;
 }
 
-/** What is known of a request while it is proxied. */
+/** The data of a request while it is proxied. */
 interface Way {
   target: string;
   isUpload: boolean;
@@ -257,8 +257,8 @@ export class Upstreams {
   async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
     const headers = textHeaders(reply);
     if (headers[statusHeader] === undefined) {
-      // The reply has no status of a service of ours: some other program has answered, or the service considers the request
-      // unsigned (docs/adr/0045).
+      // The reply has no status of a service of ours. Either some other program has answered, or the service considers the
+      // request unsigned (docs/adr/0045).
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }

@@ -29,7 +29,7 @@ export const contentDisposition = `attachment; filename="kith-export-${userId}.j
 const at = '2026-01-02T03:04:05.678Z';
 export const head = { exportedAt: at, user: ownUser(), factors: [], recoveryCodesLeft: 0 };
 
-/** A gateway in front of simulated services: every section answers with one empty page, unless `give` sets another answer. */
+/** A gateway in front of simulated services. Every section answers with one empty page, unless `give` sets another answer. */
 export class ExportWorld implements AsyncDisposable {
   readonly test: TestGateway;
   readonly issuer: TestIssuer;

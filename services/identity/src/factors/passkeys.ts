@@ -128,9 +128,9 @@ export function challengeHashOf({ response }: Pick<PasskeyAssertion, 'response'>
 }
 
 /**
- * Refuses a page if it is framed by a page of another origin. The page around it could lay other content over the framed page
- * and so deceive the user (WebAuthn Level 3, 13.4.2). All such pages are refused, because no setting says which origins may
- * frame the page. The library does not check the fields `crossOrigin` and `topOrigin` (7.1 and 7.2).
+ * Refuses a page if it is framed by a page of another origin. The outer page could lay other content over the framed page and
+ * so deceive the user (WebAuthn Level 3, 13.4.2). All such pages are refused, because no setting says which origins may frame
+ * the page. The library does not check the fields `crossOrigin` and `topOrigin` (7.1 and 7.2).
  */
 function refuseFramed({ response }: { response: { clientDataJSON: string } }): void {
   const { crossOrigin = false, topOrigin } = parsers.parseClient(response.clientDataJSON) as Framing;

@@ -5,7 +5,7 @@ import { Secret } from 'otpauth';
 /** 15 bytes are 120 bits, which give 24 characters in base32. From 112 bits on, a plain hash is enough (OWASP ASVS 5 6.5.2). */
 const bytes = 15;
 
-/** Makes a set of recovery codes, which are shown once, and their hashes, which are stored. */
+/** Makes a set of recovery codes and their hashes. The codes are shown once, and only the hashes are stored. */
 export function makeRecoveryCodes(): { codes: string[]; hashes: string[] } {
   const texts = Array.from({ length: recoveryCodeCount }, () => new Secret({ size: bytes }).base32);
   const codes = texts.map((text) => text.replaceAll(/(?<=.)(?=(?:.{6})+$)/g, '-'));

@@ -4,9 +4,9 @@ import { sealedFor } from '../store/index.ts';
 
 // The values that authenticator apps use by default (RFC 6238 and RFC 4226).
 const common = { algorithm: 'SHA1', digits: 6, period: 30 };
-/** How many bytes a secret has: as many as the hash has (RFC 4226 4). */
+/** How many bytes a secret has. The hash has the same number of bytes (RFC 4226 4). */
 const secretBytes = 20;
-/** How many time steps before and after the present one are also accepted, because clocks differ and typing takes time. */
+/** How many time steps before and after the present step are also accepted, because clocks differ and typing takes time. */
 const window = 1;
 
 /** Makes a secret. An authenticator app reads `url` as a QR code or a link. */

@@ -11,8 +11,8 @@ export function needMails(app: Pick<AppContext, 'postman'>): void {
 }
 
 /**
- * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone, or if `epoch` is given and
- * is no longer the user's `sessionEpoch`, because the sessions were ended meanwhile.
+ * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone. If `epoch` is given, also
+ * returns `false` if it is no longer the user's `sessionEpoch`, because the sessions were ended meanwhile.
  */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,

@@ -40,8 +40,9 @@ const longestWaitMs = 20 * 60_000;
 /** The time after which the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. The time
- * in which the mail waits because its address has already got too many mails is not included.
+ * How many times the service tries to send a mail that reports a change. This does not include the time in which the mail waits
+ * because its address has already got too many mails. The time in which the mail waits because its address has already got too
+ * many mails is not included.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
@@ -144,7 +145,7 @@ export class Postman {
     const project = await store.projects.find(projectId);
     const patience = kind === 'verificationCode' ? codePatienceMs : patienceMs;
     // A mail that reports a change waits if its address has already got too many mails. So the service gives up such a mail
-    // after a number of tries, and not after a time.
+    // after a number of tries, and not after a certain time.
     const isTried = reportsChange(kind) ? tries >= mostTries : Date.now() - since > patience;
     const isOver = isTried || since < this.#options.restoredAt;
     if (!project || isOver) {

@@ -21,9 +21,9 @@ export function isUnverified(address: string): boolean {
 }
 
 /**
- * Changes the address of a mail server so that the connection to it must use TLS. Three kinds of addresses stay as they are:
- * the address of this machine itself, an address that allows plain text, and an address that begins with `smtps:`, which always
- * means TLS.
+ * Changes the address of a mail server so that the connection to it must use TLS. Three kinds of addresses stay as they are.
+ * These are the address of this machine itself, an address that allows plain text, and an address that begins with `smtps:`,
+ * which always means TLS.
  */
 export function withTls(address: string): string {
   const url = new URL(address);

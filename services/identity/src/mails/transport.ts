@@ -46,7 +46,7 @@ const connectMs = 10_000;
 const silentMs = 30_000;
 
 async function smtpTransport(url: string, from: string): Promise<Transport> {
-  // The module is loaded only if it is used, because loading it takes memory and time.
+  // The module is loaded only if mails are sent by SMTP, because loading it takes memory and time.
   const { createTransport } = await import('nodemailer');
   const smtp = createTransport({
     // These options come first, so that the query of `url` can override them.

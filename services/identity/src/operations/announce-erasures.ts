@@ -5,7 +5,7 @@ import { goneUserEvent } from '../user-events.ts';
 
 /**
  * Publishes `user.deleted` again for those of the given users who do not exist, because a service may have missed the event
- * (docs/adr/0061). To services, the event is the same as the first one: they erase what they find.
+ * (docs/adr/0061). Services treat this event like the first one: they erase what they find.
  */
 export const announceErasuresHandler = handler(
   announceErasures,

@@ -18,8 +18,8 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
- * successor. If a token that was already exchanged is sent again after these 30 s, or after its successor was exchanged, the
- * session and all of its refresh tokens end (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
+ * successor. A token that was already exchanged may be sent again after these 30 s, or after its successor was exchanged. Then
+ * the session and all of its refresh tokens end (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
   requestNewAccessToken,
@@ -57,9 +57,9 @@ export const requestNewAccessTokenHandler = handler(
         const successor = openSuccessor(rotated.sealed, refreshToken);
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
-      // If the database was slow or silent, the client may meanwhile have used the token's successors. This is no reuse of a
-      // token, because the token was valid when the request came in. The late answer reaches nobody, or only a tab that still
-      // has an old token.
+      // If the database was slow or silent, the client may meanwhile have used the token's successors. This does not count as a
+      // reuse of a token, because the token was valid when the request came in. The late answer reaches nobody, or only a tab
+      // that still has an old token.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
       // The session may have been read before the presented token was issued. In this case, the session has been rotated since.

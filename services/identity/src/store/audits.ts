@@ -24,8 +24,8 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 const batch = 1_000;
 
 /**
- * How many rows of a list are counted at most, and, with a filter that no index covers, how many rows are checked at most to
- * count those that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
+ * How many rows of a list are counted at most. With a filter that no index covers, `checked` says how many rows are checked at
+ * most to count the rows that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
  */
 const usualBounds = { counted: 10_000, checked: 2_000 };
 
@@ -200,8 +200,8 @@ export function erased(row: AuditRow, hash: (text: string) => string): AuditRow 
   const anonymous = (text: string) => `erased:${hash(text)}`;
   if (!row.actor.startsWith('user:'))
     return { ...row, target: row.target?.startsWith('user:') ? anonymous(row.target) : row.target };
-  // All these values are replaced by hashes. This includes `target`, because the id of a session would lead to the user, and
-  // `requestId`, because clients choose it, so it may contain anything.
+  // All these values are replaced by hashes. `target` is replaced, because the id of a session would lead to the user.
+  // `requestId` is replaced, because clients choose it, so it may contain anything.
   return {
     ...row,
     actor: anonymous(row.actor),

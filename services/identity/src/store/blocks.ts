@@ -73,8 +73,8 @@ export class Blocks {
 }
 
 /**
- * The ids that two possible blocks have in the list of the first user: that this user blocks the other, and that the other
- * blocks this user.
+ * The ids that two possible blocks have in the list of the first user. In the first block, this user blocks the other user. In
+ * the second block, the other user blocks this user.
  */
 function sidesOf(projectId: string, userId: string, otherId: string): string[] {
   return ['by', 'of'].map((side) => `${userKey(projectId, userId)}|${side}|${otherId}`);

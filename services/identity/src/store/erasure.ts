@@ -35,8 +35,8 @@ export class Erasure {
   }
 
   /**
-   * Deletes a user and stores the event. If `rev` is not the stored one, changes nothing and returns `stale`. After this, the
-   * user is not found any more, and its names are free. The caller revokes the user's sessions afterwards.
+   * Deletes a user and stores the event. If the stored `rev` differs from the given `rev`, changes nothing and returns `stale`.
+   * After this, the user is not found any more, and its names are free. The caller revokes the user's sessions afterwards.
    */
   async remove(user: User, event: EventEnvelope): Promise<'stored' | 'stale'> {
     const { seq } = event.aggregate;

@@ -25,7 +25,10 @@ const passkey = z.object({
   /** SPKI as base64url. */
   publicKey: z.string(),
   algorithm: z.enum(['ES256', 'RS256']),
-  /** How many signatures the authenticator has made, as the authenticator reports it; 0 if it does not count its signatures. */
+  /**
+   * How many signatures the authenticator has made, according to the authenticator itself; 0 if it does not count its
+   * signatures.
+   */
   counter: z.int(),
   transports: z.array(z.string()),
   rpId: z.string(),
@@ -75,8 +78,8 @@ export type Enrolment = z.output<typeof enrolment>;
  */
 const mostWaiting = 5;
 /**
- * The maximum number of unused challenges for sign-ins. It is higher, because somebody who only knows the password can ask for
- * such challenges, and must not be able to push out the user's own challenge.
+ * The maximum number of unused challenges for sign-ins. It is higher, because anybody who knows the password can ask for such
+ * challenges. Such a person must not be able to push out the user's own challenge.
  */
 const mostSignIns = 100;
 /** How many sessions of a user may have a proof. */
@@ -92,7 +95,7 @@ export const emptyBook: FactorBook = {
 
 /**
  * Returns the book without the entries that have expired at `at`, and without those that exceed the limits. If the book has no
- * factor, its challenges, proofs and recovery codes are left out, too: without a factor, they have no use.
+ * factor, its challenges, proofs and recovery codes are left out, too, because they have no use without a factor.
  */
 export function tidied(book: FactorBook, at: Date): FactorBook {
   const now = at.getTime();

@@ -33,8 +33,8 @@ export class Imports {
   /**
    * Stores new users. Returns the outcome for each user, in the given order. If several users in the list have the same id,
    * they are handled one after the other, in the given order. Existing users stay as they are. Two kinds of users are not
-   * stored: a user with the id or foreign id of an ended account, and a user with an address that another user may still take
-   * back.
+   * stored. The first are users with the id or foreign id of an ended account. The second are users with an address that
+   * another user may still take back.
    */
   async add(projectId: string, some: readonly User[]): Promise<ImportOutcome[]> {
     const outcomes = new Map<User, ImportOutcome>();
@@ -50,7 +50,7 @@ export class Imports {
     return some.flatMap((user) => outcomes.get(user) ?? []);
   }
 
-  /** Those of the given users who could not be stored at this moment, with the outcome that `add` would return for them now. */
+  /** The given users who could not be stored at this moment, each with the outcome that `add` would return now. */
   async refusedNow(projectId: string, some: readonly User[]): Promise<Map<User, ImportOutcome>> {
     const outcomes = new Map<User, ImportOutcome>();
     if (some.length === 0) return outcomes;
@@ -186,7 +186,7 @@ export class Imports {
     return new Map([...found.values()].map((one) => [lastIn(one.id), userOf(one)]));
   }
 
-  /** The users who may not be stored even if no other user has their names, with the reasons. */
+  /** The users who must not be stored even if no other user has their names, with the reasons. */
   async #refused(projectId: string, some: readonly User[]): Promise<Map<User, 'deleted' | 'email-taken'>> {
     const [ended, kept] = await Promise.all([this.#ended(projectId, some), this.#kept(projectId, some)]);
     return new Map([

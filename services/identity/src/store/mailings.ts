@@ -25,7 +25,7 @@ export interface TokenUse {
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
   drops?: (one: Mailing) => boolean;
-  /** A mail that tells the user what the use of the token has changed. */
+  /** A mail that reports the change to the user. */
   mail?: NewMailing;
 }
 
@@ -41,7 +41,7 @@ const most = 1_000;
 
 /**
  * Mails to users, and the hashes of their tokens. Each change of a mail is stored in one write with the user's document. So a
- * mail is stored if and only if the change that it reports is stored, and a token becomes invalid at the moment when it takes
+ * mail is stored if and only if the change that it reports is stored. A token becomes invalid at the moment when it takes
  * effect (docs/adr/0051).
  */
 export class Mailings {

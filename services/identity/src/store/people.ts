@@ -9,7 +9,7 @@ import { userOf } from './user-document.ts';
 /** The maximum number of users that a search for suggestions reads at a time. */
 const longestPage = 1_000;
 
-/** In how many users a search for suggestions looks for a text at once. */
+/** The number of users in which a search for suggestions looks for a text at once. */
 const mostSearched = 4_000;
 
 /**
@@ -19,7 +19,7 @@ export class People {
   readonly #documents: Documents;
   readonly #searched: number;
 
-  /** @param of.searched In how many users a search for suggestions looks for a text at once. */
+  /** @param of.searched The number of users in which a search for suggestions looks for a text at once. */
   constructor(documents: Documents, of: { searched?: number } = {}) {
     this.#documents = documents;
     this.#searched = of.searched ?? mostSearched;
@@ -119,8 +119,8 @@ export class People {
         limit = longer();
       }
     }
-    // Searches in the order of the index `place`, because users that are next to each other in this index are usually also
-    // stored next to each other, so reading them is fast.
+    // Searches in the order of the index `place`. Users that are next to each other in this index are usually also stored next
+    // to each other, so reading them is fast.
     const all = within(projectId);
     const how: Search = {
       ...{ text: search, fields: ['username', 'name'], index: 'place' },

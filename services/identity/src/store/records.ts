@@ -84,7 +84,7 @@ export interface User extends Profile {
 }
 
 /**
- * A session. Each refresh replaces its refresh token, so only one of its tokens is valid at a time: `tokenHash` changes, and
+ * A session. Each refresh replaces its refresh token, so only one of its tokens is valid at a time. `tokenHash` changes, and
  * the session stays the same. All refresh tokens of a session together are called a family.
  */
 export interface Session {

@@ -86,9 +86,9 @@ export class Sessions {
   }
 
   /**
-   * If a user has more than `most` sessions, returns the sessions that have to end: all except the `most` that were used most
-   * recently, but no more than `mostSurplus` at a time. `newest` counts as one of the user's sessions, but is never returned.
-   * Revoked sessions are not read, so they do not make this slower.
+   * If a user has more than `most` sessions, returns the sessions that have to end. The `most` sessions that were used most
+   * recently stay. No more than `mostSurplus` sessions are returned at a time. `newest` counts as one of the user's sessions,
+   * but is never returned. Revoked sessions are not read, so they do not make this slower.
    */
   async surplus(newest: Session, most: number): Promise<Session[]> {
     const { projectId, userId, lastUsedAt } = newest;

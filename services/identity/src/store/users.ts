@@ -16,7 +16,7 @@ export class Users {
 
   /**
    * Stores a new user with its event and, if `mail` is given, a mail to the user. If several names are taken, returns only one
-   * of them: the foreign id before the e-mail address, the e-mail address before the username.
+   * of them. The foreign id comes before the e-mail address, and the e-mail address before the username.
    */
   async add(user: User, event: EventEnvelope, mail?: NewMailing): Promise<'stored' | Taken> {
     const rows = mail ? [mailingRow(user, mail, user.createdAt)] : [];
@@ -59,7 +59,7 @@ export class Users {
     return outcome === 'stored' ? 'stored' : 'stale';
   }
 
-  /** Records a sign-in. This does not count as a change of the user: `rev` stays the same, and there is no event. */
+  /** Records a sign-in. This does not count as a change of the user, so `rev` stays the same, and there is no event. */
   async touch(projectId: string, userId: string, at: Date): Promise<void> {
     const copy = {
       id: userKey(projectId, userId),

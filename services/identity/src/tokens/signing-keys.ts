@@ -10,8 +10,8 @@ export const accessLifetimeMs = 30 * 60_000;
 /** The times in a key's lifetime, in ms. */
 export interface KeyTimes {
   /**
-   * A key begins to sign this long after it was made. Replicas, gateways and HTTP caches use a key set that they have read for
-   * a shorter time than this, so all of them know the key before the first token is signed with it.
+   * A key begins to sign this long after it was made. Replicas, gateways and HTTP caches use a key set for a shorter time than
+   * this before they read it again. So all of them know the key before the first token is signed with it.
    */
   announceMs: number;
   /** How long a replica uses the keys that it has read from the store, before it reads them again. */
@@ -25,9 +25,9 @@ export interface KeyTimes {
 export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
-  // A replica must not remove a key with which other replicas still sign. The clocks of two replicas may differ by an hour, so
-  // others may sign with a key for up to an hour after the time at which, by this replica's clock, the next key began to sign.
-  // 30 of the 90 minutes are a reserve.
+  // A replica must not remove a key with which other replicas still sign. The clocks of two replicas may differ by an hour. So
+  // another replica may sign with a key for up to an hour after the time at which the next key began to sign by this replica's
+  // clock. 30 of the 90 minutes are a reserve.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };
@@ -44,7 +44,7 @@ export class SigningKeys {
   readonly #secrets: Secrets;
   readonly #times: KeyTimes;
   #stored: readonly SigningKey[] = [];
-  /** Ids of revoked keys: they are not used even if the store still has them. */
+  /** Ids of revoked keys. Such keys are not used, even if the store still has them. */
   readonly #revoked = new Set<string>();
   /**
    * `#heard` counts the notices of revocations. `#read` is the number of notices that had arrived before the store was last
@@ -145,7 +145,7 @@ export class SigningKeys {
   }
 
   /**
-   * Resolves when the keys were read after the latest notice of a revocation, so that the keys which replace revoked ones are
+   * Resolves when the keys were read after the latest notice of a revocation. Then the keys that replace revoked keys are
    * known. Rejects if the store cannot be read.
    */
   async settled(): Promise<void> {
@@ -176,7 +176,7 @@ export class SigningKeys {
     const revoked = stored.filter(({ kid }) => this.#revoked.has(kid));
     for (const key of revoked) {
       if (key !== signing) await this.#store.remove(key);
-      // The new key has the same `signsFrom`, so that all replicas sign with it immediately, whatever their clocks say.
+      // The new key has the same `signsFrom`, so that all replicas sign with it immediately, no matter how their clocks differ.
       else await this.#store.replace(key.kid, await this.#generate(key.ordinal, key.signsFrom));
     }
     if (revoked.length > 0) stored = await this.#store.list();

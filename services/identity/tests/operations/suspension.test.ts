@@ -59,7 +59,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     call(identity.bus, suspendUser, { params: { projectId: of, userId } });
   const restore = (userId: string, of = projectId) =>
     call(identity.bus, restoreUser, { params: { projectId: of, userId } });
-  /** Waits for two events: the one of a user's first suspension, and the one of its end. */
+  /** Waits for the events of a user's first suspension and of its end. */
   const eventsOf = async (userId: string) => {
     const own = await waitFor(() => {
       const found = events.filter(({ aggregate }) => aggregate.id === userId);

@@ -15,7 +15,7 @@ const askMs = 2_000;
 
 /**
  * Makes a notification for a user from an event. The id of the notification is derived from the event. So if the event arrives
- * again, no second notification is made. Makes no notification in four cases: the notification would already have expired, its
+ * again, no second notification is made. Makes no notification in four cases. The notification would already have expired, its
  * request was withdrawn, the user's account has ended, or the user has turned off the type. In the last case, there is no
  * notification even if the event arrives again after the user has turned on the type (spec#notifications-settings-none).
  */
@@ -38,7 +38,7 @@ export async function addNotification(
     ]);
     return isWithdrawn || found.length > 0;
   };
-  // The callback of `changeFeed` below makes the same check. This early check only saves reads: after the broker has lost its
+  // The callback of `changeFeed` below makes the same check. This early check only saves reads. If the broker has lost its
   // record of what was delivered, it delivers all events of a week again, and most of them have already made their
   // notifications.
   if (await isSettled()) return;

@@ -45,9 +45,9 @@ export const createHandler = handler(createNotifications, async (request, app: A
 });
 
 /**
- * The seeds from which the ids of the notifications are made. If the request has an idempotency key, there are two seeds: one
- * for the current period of `keepReplyMs`, and one for the period before. So for at least a day, a repeated request finds the
- * notifications that the first request has made.
+ * The seeds from which the ids of the notifications are made. If the request has an idempotency key, there are two seeds. One
+ * is for the current period of `keepReplyMs`, and the other is for the period before. So for at least a day, a repeated request
+ * finds the notifications that the first request has made.
  */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
   if (key === undefined) return [randomUUID()];

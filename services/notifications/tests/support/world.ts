@@ -98,8 +98,8 @@ export class World implements AsyncDisposable {
   }
 
   /**
-   * Waits until everything that was published so far has been handled. This is certain only with one instance: with several,
-   * another instance may still be handling an earlier event.
+   * Waits until everything that was published so far has been handled. This is certain only with one instance. With several
+   * instances, another instance may still be handling an earlier event.
    */
   async quiet(initiator: PublicUser): Promise<void> {
     const witness = { id: randomUUID() };

@@ -69,7 +69,7 @@ function headersOf(file: FileRecord, variant: string | undefined): Record<string
 }
 
 /**
- * When the bytes were stored, Unix ms. Undefined for an imported file, because its time comes from another backend: after the
+ * When the bytes were stored, Unix ms. Undefined for an imported file, because its time comes from another backend. After the
  * file is deleted, other bytes may be imported with the same id and the same time. Then only the `ETag` shows clients that the
  * bytes are not the same (spec#storage-last-modified).
  */

@@ -63,7 +63,8 @@ export class Renderer {
    * `gateway/unavailable` if the deadline comes first because the image had to wait for other images.
    *
    * Rejects as soon as the signal is aborted. Then no further size is begun. But the size that is just being rendered is
-   * usually completed: sharp can be stopped only by its timeout, and while it encodes AVIF, not even by this.
+   * usually completed. sharp can be stopped only by its timeout, and it does not even stop at its timeout while it encodes
+   * AVIF.
    */
   render(request: RenderRequest): Promise<{ original: Rendered; variants: Record<string, Rendered> }> {
     const { signal, deadline } = request;
@@ -93,8 +94,8 @@ async function renderAll(request: RenderRequest, end: number) {
 }
 
 /**
- * Checks an image before it is decoded: reads only the metadata at the beginning of its file. Refuses an image that does not
- * have the recognised format, or that would take too much memory.
+ * Checks an image before it is decoded. For this, it reads only the metadata at the beginning of the file. Refuses an image
+ * that does not have the recognised format, or that would take too much memory.
  */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();

@@ -42,8 +42,8 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
  * Returns the claim on the id of an imported file, if the claim may be released when the file is deleted. As soon as the claim
  * is released, another user can use the id. If the owner has an upload in progress, the claim has to stay, because this upload
  * may be an import of the same file. The claim is read after the account, and before the account is changed. So if an upload
- * begins meanwhile, one of two things happens: the change of the account fails, or the upload renews the claim after the claim
- * was read here. A claim that was renewed after it was read is not released.
+ * begins meanwhile, one of two things happens. Either the change of the account fails, or the upload renews the claim after the
+ * claim was read here. A claim that was renewed after it was read is not released.
  */
 async function claimToRelease(
   { store }: AppContext,

@@ -82,7 +82,7 @@ async function comparison(
     if (sent.size !== there.original.size) return false;
     const stored = await blobs.read(blobKey(there));
     if (!stored) {
-      // The bytes may be missing because the file was just deleted: a deletion removes the record first, and then the bytes. In
+      // The bytes may be missing because the file was just deleted. A deletion removes the record first, and then the bytes. In
       // this case, the row can be imported again.
       if (!(await store.made(await store.account(owner), row.id)))
         throw new Error('The file was deleted meanwhile.');

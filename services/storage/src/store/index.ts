@@ -43,9 +43,9 @@ const atOnce = 500;
 
 /**
  * The store of the records of files. Every change of a user's files also changes one document, the user's account. The account
- * says how much the user has stored. It also lists the ids under which bytes may be stored that belong to no file: the bytes of
- * unfinished uploads and of deleted files. So the bytes of every file are complete, and bytes without a file can be found and
- * removed (docs/adr/0045).
+ * says how much the user has stored. It also lists the ids under which bytes without a file may be stored. These are the bytes
+ * of unfinished uploads and of deleted files. So the bytes of every file are complete, and bytes without a file can be found
+ * and removed (docs/adr/0045).
  */
 export class FileStore {
   readonly outbox: Outbox;

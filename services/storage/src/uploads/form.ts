@@ -69,8 +69,8 @@ export async function readForm<T>(
         piece = read;
         copied = 0;
         parser.write(read);
-        // If fewer bytes were copied than the piece contains, the parser has not passed on all of them yet, or not all of them
-        // belong to the file.
+        // If fewer bytes were copied than the piece contains, there are two possibilities. The parser has not passed on all of
+        // them yet, or not all of them belong to the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
@@ -169,8 +169,8 @@ function invalidForm(message?: string, cause?: unknown): ApiError {
 const longestName = 255;
 
 /**
- * The file's name without everything that is not safe to show: a path, control characters, and characters that change the
- * direction of text.
+ * The file's name without all parts that are not safe to show. These are a path, control characters, and characters that change
+ * the direction of text.
  */
 function nameOf(filename: string): string {
   // In a file name, browsers send a quotation mark, a line feed and a carriage return as `%22`, `%0A` and `%0D` (WHATWG HTML,

@@ -40,13 +40,13 @@ export interface Receipt extends Intent {
    */
   signal: AbortSignal;
   /**
-   * Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store: if this process
+   * Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store. If this process
    * died, nothing would say that complete bytes without a file are there.
    */
   noted: Promise<void>;
   /**
-   * Throws `storage/quota-exceeded` if there is no room for this many bytes. It is known only after the note of the upload is
-   * stored how much room there is. Before that, this method never throws.
+   * Throws `storage/quota-exceeded` if there is no room for this many bytes. The free room is known only after the note of the
+   * upload is stored. Before that, this method never throws.
    */
   checkRoom(bytes: number): void;
 }
@@ -68,8 +68,8 @@ export class IdTaken extends Error {
 const mebibyte = 1024 * 1024;
 /**
  * The maximum time for which a change of an account waits for its turn and is tried, in ms. The deadline of the request cannot
- * be used for this: there is none, because an upload may take any time as long as the client keeps sending. After the client
- * has sent the last byte, the gateway waits twice as long as this for the answer.
+ * be used for this. An upload has no deadline, because it may take any time as long as the client keeps sending. After the
+ * client has sent the last byte, the gateway waits twice as long as this for the answer.
  */
 const changeMs = 30_000;
 /**
@@ -159,7 +159,7 @@ async function release(receipt: NotedReceipt, { log }: UploadRequest): Promise<v
 interface NotedReceipt extends Receipt {
   /** The time from which other processes may remove the upload's bytes, Unix ms. */
   due: number;
-  /** Whether the note may already be stored: from the moment when the service begins to write it. */
+  /** Whether the note may already be stored. This is so from the moment when the service begins to write it. */
   mayBeNoted: boolean;
   /**
    * Aborted, with the error as the reason, when the note of the upload cannot be stored, or when the upload is not finished in
@@ -191,7 +191,7 @@ function noteUpload(
       if (bytes > room) throw new ApiError('storage/quota-exceeded');
     },
   };
-  // `apart` stores the note without the request's row of the audit log: this row reports a success, and there is no file yet.
+  // `apart` stores the note without the request's row of the audit log. This row reports a success, and there is no file yet.
   // The row is stored later, together with the file's record.
   receipt.noted = apart(() => begin(app, receipt, quotas)).then((left) => {
     room = left;
@@ -284,8 +284,8 @@ async function commit(
 const importedMeanwhile = 'Another request has just imported this file. Nothing was changed. Try again.';
 
 /**
- * The time at which a claim expires: so late that the upload can no longer make its file, even if the clocks of the replicas
- * differ.
+ * The time at which a claim expires. It is so late that the upload can no longer make its file, even if the clocks of the
+ * replicas differ.
  */
 function claimEnd(due: number): number {
   return due + 2 * clocksMs;

@@ -11,7 +11,7 @@ import { isSealed } from './sealed.ts';
  * was adopted already.
  *
  * If there is no list of erasures, the databases get a note that erased users may have come back. If a list is given later, it
- * is also applied to these users. Returns a time in Unix ms: the data may still hold users who were erased after this time.
+ * is also applied to these users. Returns a time in Unix ms. The data may still hold users who were erased after this time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);

@@ -21,7 +21,7 @@ export const restoreConfig = z.object({
   STORAGE_URL: z
     .string()
     .optional()
-    .describe('where files are stored, if neither in the data folder nor in GridFS'),
+    .describe('where files are stored, if they are not in the data folder or in GridFS'),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(
     'secret of the platform, which seals its keys',
   ),

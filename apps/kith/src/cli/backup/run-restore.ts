@@ -205,8 +205,8 @@ async function restoreDatabases(
  * own. Returns the erasures that were applied. Erasures from before the backup are not applied, because an erased user may have
  * been imported again before the backup was made.
  *
- * With `readsLog`, the consumers first read the log of events to its end. This is needed if the data goes to databases: the log
- * is not moved to them, and the new streams begin empty.
+ * With `readsLog`, the consumers first read the log of events to its end. This is needed if the data goes to databases, because
+ * the log is not moved to them, and the new streams begin empty.
  */
 async function prepare(
   restoring: Restoring,
@@ -251,8 +251,8 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
   }
   const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
   try {
-    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. Only otherwise
-    // are the files simply copied.
+    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. If neither is
+    // the case, the files are simply copied.
     await copyStillFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
     for (const name of names) checkWhole(join(path, name));
   } catch (error) {

@@ -20,7 +20,10 @@ export const listDeadLettersCommand: Command = {
   },
 };
 
-/** The event, or the text itself. Another program can have published something that is not JSON. */
+/**
+ * Returns the event in a text, or the text itself if it is not JSON. Another program can have published something that is not
+ * JSON.
+ */
 function eventOf(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -16,7 +16,7 @@ docs/configuration.md lists all environment variables.`,
   reads: folderConfig,
   options: {
     'env-file': { value: 'FILE', text: 'read the settings from this file, a NAME=value on each line' },
-    distributed: { text: 'look at the engines, even if no variable names them' },
+    distributed: { text: 'check the engines, even if no variable names them' },
     'least-gib': { value: 'NUMBER', text: 'free space that the disk must have, in GiB (1)' },
     'least-days': {
       value: 'NUMBER',

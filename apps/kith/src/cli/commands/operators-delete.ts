@@ -4,7 +4,7 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 /** Removes an operator key. */
 export const deleteOperatorCommand: Command = {
   name: 'operators delete',
-  summary: 'remove an operator key, which stops working within a second',
+  summary: 'remove an operator key; the key stops working within a second',
   reads: accessConfig,
   options: accessOptions,
   words: [{ value: 'ID', what: 'key id' }],

@@ -5,7 +5,7 @@ import { serverKeysOptions, serverKeysPath } from './server-keys-shared.ts';
 /** Removes a server key. */
 export const deleteServerKeyCommand: Command = {
   name: 'server-keys delete',
-  summary: 'remove a server key, which stops working within a second',
+  summary: 'remove a server key; the key stops working within a second',
   reads: accessConfig,
   options: serverKeysOptions,
   words: [{ value: 'ID', what: 'key id' }],

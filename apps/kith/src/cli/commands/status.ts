@@ -16,7 +16,7 @@ interface Service {
 /** Shows which installation runs on the data folder, and what the `/readyz` of its processes report. */
 export const statusCommand: Command = {
   name: 'status',
-  summary: 'tell whether the platform runs, where, and which services are ready',
+  summary: 'show whether the platform runs, at which address, and which services are ready',
   text: `Describes the platform that was started on the data folder of the current folder. Exit code 0 means that all services are ready,
 1 that a service is not ready, 3 that nothing is running.`,
   reads: folderConfig,

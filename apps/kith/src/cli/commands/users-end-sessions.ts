@@ -5,7 +5,7 @@ import { userPath, usersOptions, userWord } from './users-shared.ts';
 /** Ends all sessions of a user. */
 export const endUserSessionsCommand: Command = {
   name: 'users end-sessions',
-  summary: 'end all sessions of a user, who has to sign in again',
+  summary: 'end all sessions of a user; the user has to sign in again',
   reads: accessConfig,
   options: usersOptions,
   words: [userWord],

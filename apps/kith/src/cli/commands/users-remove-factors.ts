@@ -6,7 +6,7 @@ import { userPath, usersOptions, userWord } from './users-shared.ts';
 export const removeUserFactorsCommand: Command = {
   name: 'users remove-factors',
   summary:
-    'remove all second factors and recovery codes of a user, who then signs in with the password alone',
+    'remove all second factors and recovery codes of a user; the user then signs in with the password alone',
   text: 'First make sure that the request comes from the user. Sessions stay open; kith users end-sessions ends them.',
   reads: accessConfig,
   options: usersOptions,

@@ -10,9 +10,9 @@ export const updateUserCommand: Command = {
   text: 'Options that you leave out change nothing. Existing access tokens keep the old role; the next token has the new role.',
   reads: accessConfig,
   options: {
-    role: { value: 'ROLE', text: 'the role that access tokens carry' },
+    role: { value: 'ROLE', text: 'the role that access tokens contain' },
     reputation: { value: 'NUMBER', text: 'write --reputation=-5 for a negative number' },
-    verified: { choices: yesOrNoChoices, text: 'whether the e-mail address is the user’s own' },
+    verified: { choices: yesOrNoChoices, text: 'whether the e-mail address belongs to the user' },
     ...usersOptions,
   },
   words: [userWord],

@@ -9,8 +9,8 @@ import { Check, type Finding, sentenceOf } from './finding.ts';
 const others = 0o077;
 
 /**
- * Checks the data folder: who owns it, who can read it, and whether this process can write to it. If the folder is not usable,
- * the files in it cannot be checked.
+ * Checks who owns the data folder, who can read it, and whether this process can write to it. If the folder is not usable, the
+ * files in it cannot be checked.
  */
 export function checkFolder(path: string): { findings: Finding[]; isUsable: boolean } {
   const check = new Check('data folder');

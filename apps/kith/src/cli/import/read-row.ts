@@ -28,6 +28,6 @@ export function readRow<Row>(
     return { reason: 'The line is not JSON in UTF-8.' };
   }
   const read = readInput(schema, value);
-  // The line is sent unchanged: the platform parses it by the same schema.
+  // The line is sent unchanged, because the platform parses it by the same schema.
   return read.faults ? { reason: reasonOf(value, read.faults, schema) } : { json, row: read.data };
 }

@@ -48,7 +48,8 @@ export class Pace {
   readonly #pauseMs: number;
 
   /**
-   * @param rows How many rows the first request has. Few, because the platform may still be busy with earlier rows.
+   * @param rows How many rows the first request has. The number is small, because the platform may still be busy with earlier
+   * rows.
    * @param pauseMs How long to send nothing after a request that the platform has not answered in time.
    */
   constructor({ rows = 100, pauseMs = 5_000 }: { rows?: number; pauseMs?: number } = {}) {
@@ -60,7 +61,7 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Notes that a request was answered. Later requests have fewer rows if it took long, and more if it did not. */
+  /** Notes that a request was answered. Later requests have fewer rows if this request took long, and more if it did not. */
   answered(rows: number, tookMs: number): void {
     if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
     // A request with fewer rows does not show that more rows can be answered in time.
@@ -122,8 +123,8 @@ export const sendFile: Send = async ([row = ''], sending) => {
 };
 
 /**
- * The part of a name that a form can carry and that the platform stores: the last part of a path, without control characters.
- * The platform refuses a form whose file name contains a control character or ends with a backslash.
+ * The part of a name that a form can carry and that the platform stores. This is the last part of a path, without control
+ * characters. The platform refuses a form whose file name contains a control character or ends with a backslash.
  */
 function sendable(name: string): string {
   const last = name.split(/[/\\]/).findLast((part) => part !== '') ?? '';

@@ -14,5 +14,5 @@ export const moveConfig = z.object({
   STORAGE_URL: z
     .string()
     .optional()
-    .describe('where files are stored in both forms, if neither in the folder nor in GridFS'),
+    .describe('where files are stored in both forms, if they are not in the folder or in GridFS'),
 });

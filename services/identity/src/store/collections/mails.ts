@@ -25,8 +25,8 @@ export interface StoredMailing {
 }
 
 /**
- * Mails to users, keyed by `userKey` and kind. A user has at most one mail of each kind, with one exception: each change of the
- * address has its own `emailChanged` mail.
+ * Mails to users, keyed by `userKey` and kind. A user has at most one mail of each kind, except `emailChanged`. Each change of
+ * the address has its own `emailChanged` mail.
  */
 export const mailings = collection<StoredMailing>({
   name: 'mailings',
