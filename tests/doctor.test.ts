@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 4 processes.
+// Starts at most 2 platforms and 5 processes.
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -240,11 +240,14 @@ describe('kith doctor on a data folder', () => {
     expect(await mending()).toMatch(`Move ${kept} to a place outside of the data folder`);
     // A secret file that cannot be read is reported once, and not also as a missing secret.
     const lines = ['NODE_ENV=production', `KITH_DATA=${folder}`];
-    await writeFile(file, [...lines, `KITH_SECRET_FILE=${join(folder, 'nothing')}`, ''].join('\n'));
-    const { of } = await examine({}, ['--env-file', file]);
-    expect(of('settings').filter((one) => one.includes('KITH_SECRET'))).toEqual([
-      `wrong KITH_SECRET_FILE: ${join(folder, 'nothing')} cannot be read.`,
-    ]);
+    // The second path leads through a file.
+    for (const named of [join(folder, 'nothing'), join(kept, 'secret')]) {
+      await writeFile(file, [...lines, `KITH_SECRET_FILE=${named}`, ''].join('\n'));
+      const { of } = await examine({}, ['--env-file', file]);
+      expect(of('settings').filter((one) => one.includes('KITH_SECRET'))).toEqual([
+        `wrong KITH_SECRET_FILE: ${named} cannot be read.`,
+      ]);
+    }
   });
 
   it('uses the environment file of a unit instead of the doctor’s own environment, also for settings that name files', async () => {
@@ -310,6 +313,15 @@ describe('kith doctor at a public address', () => {
     const trusting = await kithTrusting(cert, env);
     expect(trusting).toMatch(/^wrong {4}certificate: The certificate of localhost expires in [345] days\./m);
     expect(trusting).toContain(`ok       address: Kith answers at https://localhost:${port}.`);
+    const file = join(folder, 'kith.env');
+    await writeFile(file, `NODE_EXTRA_CA_CERTS=${cert}\n`);
+    expect((await kith(['doctor', '--env-file', file], { ...env, NODE_ENV: 'test' })).stdout).toContain(
+      `ok       address: Kith answers at https://localhost:${port}.`,
+    );
+    await writeFile(file, `NODE_EXTRA_CA_CERTS=${join(folder, 'nothing')}\n`);
+    expect((await examine(env, ['--env-file', file])).of('certificate')).toContain(
+      `wrong NODE_EXTRA_CA_CERTS: ${join(folder, 'nothing')} cannot be used (ENOENT).`,
+    );
     server.close();
     server.closeAllConnections();
     expect((await examine(env)).of('certificate')).toEqual([

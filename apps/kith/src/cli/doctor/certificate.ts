@@ -12,7 +12,8 @@ export async function checkCertificate(
 ): Promise<{ findings: Finding[]; isUsable: boolean }> {
   const check = new Check('certificate');
   let isUsable = false;
-  const { hostname: host, port } = new URL(address);
+  const { hostname, port } = new URL(address);
+  const host = hostname.replace(/^\[|\]$/g, ''); // An IPv6 address is in brackets.
   try {
     const { until, refusal } = await certificateAt(host, Number(port || 443));
     const days = (until - Date.now()) / dayMs;

@@ -5,6 +5,7 @@ import { runningIn } from '../../forms/running.ts';
 import { Failure, type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 import { dataFolderIn, resolvePath } from '../data-folder.ts';
 import { unreadable } from '../file-error.ts';
+import { trustAuthorities } from './authorities.ts';
 import { checkCertificate } from './certificate.ts';
 import type { DoctorConfig } from './config.ts';
 import { checkFiles } from './databases.ts';
@@ -23,6 +24,7 @@ export async function runDoctor(given: Given, { env }: Surroundings): Promise<Re
   const findings = [
     ...settings.findings,
     ...checkSettings(settings, own),
+    ...trustAuthorities(own),
     ...checkNode(),
     ...checkClock(config.KITH_DATA),
     ...checkDisk(config.KITH_DATA, numberOf(given, 'least-gib')),

@@ -145,8 +145,17 @@ function checkSecret(name: string, value: string | undefined, isProduction: bool
 function checkSecretFiles(env: NodeJS.ProcessEnv, check: Check): void {
   for (const name of Object.keys(doctorConfig.shape)) {
     const file = env[`${name}_FILE`];
-    const mode = file ? statSync(file, { throwIfNoEntry: false })?.mode : undefined;
+    const mode = file ? modeOf(file) : undefined;
     if (mode !== undefined && (mode & 0o007) !== 0)
       check.wrong(`${name}_FILE: every user of this machine can read ${file}.`, `Run: chmod 640 ${file}`);
+  }
+}
+
+/** The mode of a file. It is absent if the file cannot be read. `readSettings` reports such a file. */
+function modeOf(file: string): number | undefined {
+  try {
+    return statSync(file).mode;
+  } catch {
+    return undefined;
   }
 }
