@@ -134,23 +134,26 @@ describe('a backup of a platform whose files are outside of the data folder', ()
   it.each([
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
-  ])('is made with a damaged file’s readable bytes, names the file, and fails: %s', async (kind, sealed) => {
-    const place = pathOf(`${kind}-damaged-place`);
-    await cp(pathOf('bucket'), place, { recursive: true });
-    const key = (await keysIn(place)).find((one) => one.includes(fileOfOther)) ?? '';
-    await truncate(join(place, key), 6);
-    const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
-    const made = await backUp(`${kind}-damaged`, env);
-    const named = `${fileOfOther} of project ${other.projectId}`;
-    expect([made.code, made.stderr]).toEqual([1, expect.stringContaining(`damaged: ${named}.`)]);
-    const restored = pathOf(`${kind}-damaged-restored`);
-    const { code } = await runKith(['restore', pathOf(`${kind}-damaged`)], {
-      ...{ KITH_DATA: restored, ...sealed },
-    });
-    const files = join(restored, 'files');
-    expect([code, await keysIn(files)]).toEqual([0, await keysIn(pathOf('bucket'))]);
-    expect(await readFile(join(files, key), 'utf8')).toBe('a file');
-  });
+  ])(
+    'is made with a damaged file’s readable bytes, and names the file and its owner: %s',
+    async (kind, sealed) => {
+      const place = pathOf(`${kind}-damaged-place`);
+      await cp(pathOf('bucket'), place, { recursive: true });
+      const key = (await keysIn(place)).find((one) => one.includes(fileOfOther)) ?? '';
+      await truncate(join(place, key), 6);
+      const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
+      const made = await backUp(`${kind}-damaged`, env);
+      const named = `${fileOfOther} of the user ${other.user.id} in the project ${other.projectId}`;
+      expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`the file ${named} is damaged`)]);
+      const restored = pathOf(`${kind}-damaged-restored`);
+      const { code } = await runKith(['restore', pathOf(`${kind}-damaged`)], {
+        ...{ KITH_DATA: restored, ...sealed },
+      });
+      const files = join(restored, 'files');
+      expect([code, await keysIn(files)]).toEqual([0, await keysIn(pathOf('bucket'))]);
+      expect(await readFile(join(files, key), 'utf8')).toBe('a file');
+    },
+  );
 
   it.each([
     ['plain', {}],

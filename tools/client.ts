@@ -125,7 +125,7 @@ function printSignature(of: ClientMethod, types: string): string {
   return `/**
    * ${doc}
    *
-   * Errors of its own: ${codes.map((code) => `\`${code}\``).join(', ')}.
+   * Errors of this method: ${codes.map((code) => `\`${code}\``).join(', ')}.
    */
   ${method}${generic}(${taken}options?: ${optionsOf(operation)}): ${given};`;
 }

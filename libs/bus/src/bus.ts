@@ -6,9 +6,11 @@ export interface Message {
   body: Uint8Array;
   /**
    * Only on a received message: the earliest time at which the message may have arrived, Unix ms. Absent if it arrived just now
-   * (docs/adr/0035). If the message is a repeat, the time at which it was first sent (docs/adr/0026).
+   * (docs/adr/0035).
    */
   receivedAt?: number;
+  /** Only on a received repeat: how long before the message was first sent, in ms (docs/adr/0026). */
+  waitedMs?: number;
 }
 
 /**

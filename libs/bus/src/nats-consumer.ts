@@ -173,8 +173,8 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // Ends the fetch, because events are fetched one at a time while any event is being redelivered (`mostOf`). Also, a
-        // suspect is handled only after its fetch has ended.
+        // Ends the fetch, for two reasons: while any event is being redelivered, events are fetched one at a time (`mostOf`),
+        // and suspects are handled only after the fetch that brought them has ended.
         if (message.info.deliveryCount > 1) end();
         // A suspect is handled even if this process is stopping. If the suspect were returned, it would lose one of its last
         // attempts.

@@ -138,8 +138,8 @@ export class NatsBus implements Bus {
     const inFlight = new InFlight();
     const respond = async (msg: Msg) => {
       const asked = decodeHeaders(msg);
-      const firstSentAt = receivedAt() - Number(asked[waitedHeader] ?? 0);
-      const reply = await answer({ headers: asked, body: msg.data, receivedAt: firstSentAt });
+      const waitedMs = Number(asked[waitedHeader] ?? 0);
+      const reply = await answer({ headers: asked, body: msg.data, receivedAt: receivedAt(), waitedMs });
       if (!reply || !msg.reply) return;
       const { headers, body } = checkedMessage(reply);
       this.#writes.add({

@@ -36,11 +36,11 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     const { promise: end, resolve } = Promise.withResolvers<void>();
     // The first two messages that the two servers receive get no answer until `end` resolves.
     let kept = 0;
-    let age = 0;
+    let waitedMs = 0;
     for (const bus of [hanging, serving]) {
       await bus.serve(to, 'group', async (asked) => {
         if (isHanging && ++kept <= 2) await end;
-        age = Date.now() - (asked.receivedAt ?? Date.now());
+        waitedMs = asked.waitedMs ?? 0;
         return asked;
       });
     }
@@ -48,7 +48,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(kept).toBe(1);
     expect((await asking.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
     // The repeat tells how long the sender has waited, because the request has less time left than it says.
-    expect(age).toBeGreaterThanOrEqual(1_000);
+    expect(waitedMs).toBeGreaterThanOrEqual(1_000);
     // On a busy machine, the second answer may be late, too, and the request is repeated once more.
     expect(kept).toBeGreaterThanOrEqual(3);
     isHanging = false;

@@ -127,7 +127,7 @@ export const errorMeanings = {
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. For second factors, a client has a count of its own only if it has recently sent a right second factor.',
+    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. For second factors, a client has a count of its own only if it has recently sent a correct second factor.',
     remedy:
       'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
   },

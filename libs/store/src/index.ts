@@ -25,7 +25,7 @@ export type {
   Search,
   Stored,
 } from './documents/documents.ts';
-export { afterChange, apart, HeldChanges } from './documents/held-changes.ts';
+export { afterChange, apart, HeldChanges, ifUnmade } from './documents/held-changes.ts';
 export { keepReplyMs, type Reply, replyCollection } from './documents/reply-collection.ts';
 export type { Anew, Resealed, Sealed } from './documents/reseal.ts';
 export type { StoreConfig } from './documents/store-config.ts';

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { StartError } from '@kith/base';
 import { timestamp, uuid } from '@kith/contracts';
-import { changedNothing } from '@kith/store';
+import { changedNothing, ifUnmade } from '@kith/store';
 import { z } from 'zod';
 
 /**
@@ -58,14 +58,15 @@ export class ErasureList {
     // Another request may erase the same user. Because a note is withdrawn by its id, the note of that request stays.
     const id = randomUUID();
     await this.#write({ ...erased, at: new Date().toISOString(), id });
+    // If this write fails, the note stays, and the caller still gets the error of the erasure.
+    const withdraw = () =>
+      this.#write({ ...erased, at: new Date().toISOString(), withdraws: id }).catch(() => {});
+    // With an `Idempotency-Key`, the erasure is made only after `erase` has ended.
+    ifUnmade(withdraw);
     try {
       return await erase();
     } catch (error) {
-      if (changedNothing(error)) {
-        const withdrawal = { ...erased, at: new Date().toISOString(), withdraws: id };
-        // If this write fails, the note stays, and the caller still gets the error of the erasure.
-        await this.#write(withdrawal).catch(() => {});
-      }
+      if (changedNothing(error)) await withdraw();
       throw error;
     }
   }

@@ -53,7 +53,7 @@ export async function requireOpenSession(app: AppContext, user: User, { sessionI
   throw new ApiError('auth/unauthorized', { message: 'The session of this access token has ended.' });
 }
 
-/** Whether no change of its user has ended a session. */
+/** Returns `false` if a change of the user has ended the session. Such a change ends all sessions but `keptSession`. */
 function isOfNow(session: Pick<Session, 'epoch' | 'sid'>, user: User): boolean {
   return session.epoch === user.sessionEpoch || session.sid === user.keptSession;
 }

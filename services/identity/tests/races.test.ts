@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   changePassword,
   createProject,
@@ -24,9 +27,10 @@ import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jos
 import { describe, expect, test, vi } from 'vitest';
 import { startIdentity } from '../src/index.ts';
 import { Accounts } from '../src/store/accounts.ts';
+import { Erasure } from '../src/store/erasure.ts';
 import { call } from './support/call.ts';
 import { collectEvents } from './support/events.ts';
-import type { TestIdentity } from './support/identity.ts';
+import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
 import { startForSuite } from './support/suite.ts';
@@ -99,6 +103,27 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     const refused = await change(first, body, idempotencyKey ? { idempotencyKey } : {});
     expect(refused.body.code).toBe('auth/unauthorized');
     expect((await enter(first.user)).status).toBe(200);
+  });
+
+  test('a deletion with a key that is made again after a faster change leaves one note in the list of erasures', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-erasures-'));
+    const erasuresFile = join(folder.path, 'erasures.jsonl');
+    await using own = await startTestIdentity(engine, { erasuresFile });
+    const { user } = await signUpUser(own.bus, await makeProject(own.bus));
+    const asked = { projectId: user.projectId, params: { userId: user.id }, caller: callerOf(user) };
+    const { remove: erase } = Erasure.prototype;
+    vi.spyOn(Erasure.prototype, 'remove').mockImplementationOnce(async function (this: Erasure, ...given) {
+      const outcome = await erase.apply(this, given);
+      await apart(() => call(own.bus, updateUser, { ...asked, body: { bio: 'faster' } }));
+      return outcome;
+    });
+    expect((await call(own.bus, deleteUser, { ...asked, idempotencyKey: 'a key' })).status).toBe(204);
+    const lines = (await readFile(erasuresFile, 'utf8')).split('\n').filter(Boolean);
+    const [first, ...others] = lines.map((line) => JSON.parse(line));
+    expect(others).toEqual([
+      expect.objectContaining({ userId: user.id, withdraws: first.id }),
+      expect.objectContaining({ userId: user.id, id: expect.any(String) }),
+    ]);
   });
 
   test('a change of a password is refused if its session has just ended', async () => {

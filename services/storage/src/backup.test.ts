@@ -11,7 +11,7 @@ it.each([
   const variants = { small: { size: 2, width: 1, height: 1 }, large: { size: 3, width: 2, height: 2 } };
   const image = { format: 'png', quality: 80, width: 4, height: 4, variants };
   const row = { id: filePlace(file), doc: { ...(bytesId && { bytesId }), original: { size: 4 }, image } };
-  const of = { fileId: file.id, projectId: file.projectId };
+  const of = { fileId: file.id, projectId: file.projectId, userId: file.userId };
   const below = `${file.projectId}/${file.userId}/${bytesId ?? file.id}/`;
   expect(storageBackup.bytes?.below(row)).toBe(below);
   expect(storageBackup.bytes?.of(row)).toEqual([

@@ -20,7 +20,7 @@ export const storageBackup: ServiceBackup = {
     of({ id: place, doc }) {
       const file = { ...placedFile(place), bytesId: doc.bytesId };
       const variants = Object.entries((doc as StoredFileRow).image?.variants ?? {});
-      const of = { fileId: file.id, projectId: file.projectId };
+      const of = { fileId: file.id, projectId: file.projectId, userId: file.userId };
       return [
         { ...of, key: blobKey(file), size: doc.original.size },
         ...variants.map(([name, { size }]) => ({ ...of, key: blobKey(file, name), size })),

@@ -29,7 +29,7 @@ export interface CryptoMethods {
   /**
    * Signs a token for tests with the caller's own RSA key. If several fields are wrong, the error names the first of `payload.id`, `payload`, `projectId` and `privateKey`. `payload` may have fields other than `id`. The token keeps these fields.
    *
-   * Errors of its own: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
+   * Errors of this method: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
    */
   signTestingJwt(
     input: Methods['crypto.signTestingJwt']['input'],
@@ -41,19 +41,19 @@ export interface AuthMethods {
   /**
    * Creates an account with e-mail address and password, and its first session.
    *
-   * Errors of its own: `auth/weak-password`, `project/not-found`, `auth/sign-up-closed`, `auth/mail-unavailable`, `DUPLICATE_EMAIL`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/weak-password`, `project/not-found`, `auth/sign-up-closed`, `auth/mail-unavailable`, `DUPLICATE_EMAIL`, `DUPLICATE_USERNAME`, `auth/server-error`, `auth/invalid-body`.
    */
   signUp(input: Methods['auth.signUp']['input'], options?: WriteOptions): Promise<SignedUp | Session>;
   /**
    * Opens a session with e-mail address and password.
    *
-   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/second-factor-required`, `auth/invalid-second-factor`, `auth/email-not-verified`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/second-factor-required`, `auth/invalid-second-factor`, `auth/email-not-verified`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   signIn(input: Methods['auth.signIn']['input'], options?: CallOptions): Promise<Session>;
   /**
    * Signs in a user of the project's own backend, with a JWT that is signed with the project's key.
    *
-   * Errors of its own: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `project/not-found`, `auth/missing-keys`, `auth/invalid-token`, `auth/suspended`, `auth/server-error`, `auth/invalid-body`.
    */
   verifyExternalUser(
     input: Methods['auth.verifyExternalUser']['input'],
@@ -62,7 +62,7 @@ export interface AuthMethods {
   /**
    * Changes the caller's password and ends the other sessions.
    *
-   * Errors of its own: `auth/weak-password`, `auth/step-up-required`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/weak-password`, `auth/step-up-required`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   changePassword(
     input: Methods['auth.changePassword']['input'],
@@ -71,31 +71,31 @@ export interface AuthMethods {
   /**
    * The caller's sessions, newest first.
    *
-   * Errors of its own: `auth/server-error`, `auth/invalid-query`.
+   * Errors of this method: `auth/server-error`, `auth/invalid-query`.
    */
   listSessions(input?: Methods['auth.listSessions']['input'], options?: CallOptions): List<SessionInfo>;
   /**
    * Ends one of the caller's sessions.
    *
-   * Errors of its own: `auth/session-not-found`, `auth/server-error`.
+   * Errors of this method: `auth/session-not-found`, `auth/server-error`.
    */
   deleteSession(input: Methods['auth.deleteSession']['input'], options?: WriteOptions): Promise<void>;
   /**
    * The keys that verify access tokens.
    *
-   * Errors of its own: `auth/server-error`.
+   * Errors of this method: `auth/server-error`.
    */
   jwks(options?: CallOptions): Promise<Jwks>;
   /**
    * Lists the caller's second factors.
    *
-   * Errors of its own: `auth/server-error`.
+   * Errors of this method: `auth/server-error`.
    */
   listFactors(options?: CallOptions): Promise<FactorList>;
   /**
    * Begins to enrol a second factor. The factor is used only after the user confirms it, within 10 minutes. Only this answer shows the secret.
    *
-   * Errors of its own: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   enrolFactor<Chosen extends Methods['auth.enrolFactor']['input']['type']>(
     input: Methods['auth.enrolFactor']['input'] & { type: Chosen },
@@ -104,13 +104,13 @@ export interface AuthMethods {
   /**
    * Makes new recovery codes in place of the old ones.
    *
-   * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
+   * Errors of this method: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
   renewRecoveryCodes(options?: WriteOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
    * Makes a challenge that a passkey of the caller can sign. With the signature, the caller proves again who they are.
    *
-   * Errors of its own: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/factor-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   challengePasskey(
     input: Methods['auth.challengePasskey']['input'],
@@ -119,7 +119,7 @@ export interface AuthMethods {
   /**
    * Confirms a second factor with its first code, or with the new passkey. Confirming the first factor also makes recovery codes. Only this answer shows them.
    *
-   * Errors of its own: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/factor-not-found`, `auth/invalid-second-factor`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   confirmFactor(
     input: Methods['auth.confirmFactor']['input'],
@@ -128,13 +128,13 @@ export interface AuthMethods {
   /**
    * Removes a second factor. If the user then has no second factor left, the recovery codes are removed too.
    *
-   * Errors of its own: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
+   * Errors of this method: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
    */
   removeFactor(input: Methods['auth.removeFactor']['input'], options?: WriteOptions): Promise<void>;
   /**
    * Makes a challenge for signing in with a passkey. The caller must know the password, so that nobody else learns whether an account has second factors.
    *
-   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/email-not-verified`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/suspended`, `auth/email-not-verified`, `auth/factor-not-found`, `project/not-found`, `auth/server-error`, `auth/invalid-body`.
    */
   challengeSignIn(
     input: Methods['auth.challengeSignIn']['input'],
@@ -143,7 +143,7 @@ export interface AuthMethods {
   /**
    * Lets the caller prove again who they are, by password, code or passkey. The proof is valid for 5 minutes in the session of the token.
    *
-   * Errors of its own: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/invalid-second-factor`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   stepUp(
     input?: Methods['auth.stepUp']['input'],
@@ -152,7 +152,7 @@ export interface AuthMethods {
   /**
    * Sends a mail with a token that sets a new password. Neither the answer nor its timing shows whether an account has the given address.
    *
-   * Errors of its own: `project/not-found`, `auth/mail-unavailable`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `project/not-found`, `auth/mail-unavailable`, `auth/server-error`, `auth/invalid-body`.
    */
   requestPasswordReset(
     input: Methods['auth.requestPasswordReset']['input'],
@@ -161,7 +161,7 @@ export interface AuthMethods {
   /**
    * Sets a new password with the token of a mail, and ends every session. The token works once.
    *
-   * Errors of its own: `auth/weak-password`, `auth/invalid-reset-token`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/weak-password`, `auth/invalid-reset-token`, `auth/server-error`, `auth/invalid-body`.
    */
   resetPassword(
     input: Methods['auth.resetPassword']['input'],
@@ -170,7 +170,7 @@ export interface AuthMethods {
   /**
    * Sends the caller a mail that verifies the e-mail address, with a code or a link.
    *
-   * Errors of its own: `auth/mail-unavailable`, `auth/invalid-redirect`, `auth/not-password-user`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/mail-unavailable`, `auth/invalid-redirect`, `auth/not-password-user`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
   sendVerificationEmail(
     input?: Methods['auth.sendVerificationEmail']['input'],
@@ -179,7 +179,7 @@ export interface AuthMethods {
   /**
    * Takes the token or code of a mail. Depending on the mail, the operation verifies the address, makes a new address valid, or undoes a change of address. A code of 6 digits is accepted only with its user's access token.
    *
-   * Errors of its own: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/invalid-or-expired-token`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
   verifyEmail(
     input: Methods['auth.verifyEmail']['input'],
@@ -188,7 +188,7 @@ export interface AuthMethods {
   /**
    * Sends a mail to the caller's new address. When `verify-email` gets the token of this mail, the new address becomes valid. Then the old address gets a mail about the change.
    *
-   * Errors of its own: `auth/mail-unavailable`, `auth/step-up-required`, `auth/not-password-user`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
+   * Errors of this method: `auth/mail-unavailable`, `auth/step-up-required`, `auth/not-password-user`, `auth/too-many-attempts`, `auth/invalid-credentials`, `auth/unauthorized`, `DUPLICATE_EMAIL`, `auth/server-error`, `auth/invalid-body`.
    */
   changeEmail(
     input: Methods['auth.changeEmail']['input'],
@@ -200,13 +200,13 @@ export interface UsersMethods {
   /**
    * One user's public profile.
    *
-   * Errors of its own: `user/not-found`, `user/server-error`.
+   * Errors of this method: `user/not-found`, `user/server-error`.
    */
   get(input: Methods['users.get']['input'], options?: CallOptions): Promise<OwnUser | PublicUser>;
   /**
    * Finds a user by username, without regard to case.
    *
-   * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
+   * Errors of this method: `user/not-found`, `user/server-error`, `user/invalid-query`.
    */
   getByUsername(
     input: Methods['users.getByUsername']['input'],
@@ -215,7 +215,7 @@ export interface UsersMethods {
   /**
    * Finds a user by the id that the user has in the project's own backend.
    *
-   * Errors of its own: `user/not-found`, `user/server-error`, `user/invalid-query`.
+   * Errors of this method: `user/not-found`, `user/server-error`, `user/invalid-query`.
    */
   getByForeignId(
     input: Methods['users.getByForeignId']['input'],
@@ -224,13 +224,13 @@ export interface UsersMethods {
   /**
    * At most 5 users whose username or name contains the query. Names that begin with the query come first. The answer is a bare array.
    *
-   * Errors of its own: `user/server-error`, `user/invalid-query`.
+   * Errors of this method: `user/server-error`, `user/invalid-query`.
    */
   suggest(input: Methods['users.suggest']['input'], options?: CallOptions): Promise<Array<PublicUser>>;
   /**
    * Returns whether a username is free.
    *
-   * Errors of its own: `user/server-error`, `user/invalid-query`.
+   * Errors of this method: `user/server-error`, `user/invalid-query`.
    */
   checkUsername(
     input: Methods['users.checkUsername']['input'],
@@ -239,19 +239,19 @@ export interface UsersMethods {
   /**
    * Changes the caller's own profile. A server key can change the profile of any user of its project. It can also change `role` and `reputation`.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
+   * Errors of this method: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
   update(input: Methods['users.update']['input'], options?: WriteOptions): Promise<OwnUser>;
   /**
    * Erases the caller's account. An event makes every service erase its data about the user.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
+   * Errors of this method: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
    */
   delete(input: Methods['users.delete']['input'], options?: WriteOptions): Promise<void>;
   /**
    * All data about the caller in all services, as one JSON document that can be saved as a file. The gateway sends the document while it reads the data. If the connection ends before the document is complete, the export has failed.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
+   * Errors of this method: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */
   export(
     input: Methods['users.export']['input'],
@@ -263,7 +263,7 @@ export interface ConnectionsMethods {
   /**
    * Asks another user to connect.
    *
-   * Errors of its own: `connection/self-request`, `connection/user-not-found`, `connection/not-allowed`, `connection/request-pending`, `connection/already-connected`, `connection/request-declined`, `connection/invalid-message`, `connection/server-error`, `connection/invalid-body`.
+   * Errors of this method: `connection/self-request`, `connection/user-not-found`, `connection/not-allowed`, `connection/request-pending`, `connection/already-connected`, `connection/request-declined`, `connection/invalid-message`, `connection/server-error`, `connection/invalid-body`.
    */
   request(
     input: Methods['connections.request']['input'],
@@ -272,7 +272,7 @@ export interface ConnectionsMethods {
   /**
    * The relation between the caller and another user. The answer does not show whether one of them blocks the other.
    *
-   * Errors of its own: `connection/self-check`, `connection/user-not-found`, `connection/server-error`.
+   * Errors of this method: `connection/self-check`, `connection/user-not-found`, `connection/server-error`.
    */
   getStatus(
     input: Methods['connections.getStatus']['input'],
@@ -281,7 +281,7 @@ export interface ConnectionsMethods {
   /**
    * Ends the request or connection between the caller and another user: withdraws the caller's request, declines the other user's request, or ends the connection.
    *
-   * Errors of its own: `connection/self-disconnect`, `connection/not-found`, `connection/server-error`.
+   * Errors of this method: `connection/self-disconnect`, `connection/not-found`, `connection/server-error`.
    */
   deleteWithUser(
     input: Methods['connections.deleteWithUser']['input'],
@@ -290,13 +290,13 @@ export interface ConnectionsMethods {
   /**
    * A user's established connections. Anyone may see them, unless the project shows them only to its users. If the caller is signed in, rows and totals leave out users whom the caller blocks, and users who block the caller. If such a block exists between the caller and the user in the path, the list is empty.
    *
-   * Errors of its own: `connection/user-not-found`, `connection/server-error`, `connection/invalid-query`.
+   * Errors of this method: `connection/user-not-found`, `connection/server-error`, `connection/invalid-query`.
    */
   listOfUser(input: Methods['connections.listOfUser']['input'], options?: CallOptions): List<Connection>;
   /**
    * How many established connections a user has. The number equals the total of the list that the caller would get.
    *
-   * Errors of its own: `connection/user-not-found`, `connection/server-error`.
+   * Errors of this method: `connection/user-not-found`, `connection/server-error`.
    */
   countOfUser(
     input: Methods['connections.countOfUser']['input'],
@@ -305,25 +305,25 @@ export interface ConnectionsMethods {
   /**
    * The caller's established connections, newest first.
    *
-   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   * Errors of this method: `connection/server-error`, `connection/invalid-query`.
    */
   list(input?: Methods['connections.list']['input'], options?: CallOptions): List<Connection>;
   /**
    * How many established connections the caller has.
    *
-   * Errors of its own: `connection/server-error`.
+   * Errors of this method: `connection/server-error`.
    */
   count(options?: CallOptions): Promise<{ count: number }>;
   /**
    * The caller's requests that wait for an answer, newest first.
    *
-   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   * Errors of this method: `connection/server-error`, `connection/invalid-query`.
    */
   listSent(input?: Methods['connections.listSent']['input'], options?: CallOptions): List<ConnectionRequest>;
   /**
    * The requests that wait for the caller's answer, newest first.
    *
-   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   * Errors of this method: `connection/server-error`, `connection/invalid-query`.
    */
   listReceived(
     input?: Methods['connections.listReceived']['input'],
@@ -332,7 +332,7 @@ export interface ConnectionsMethods {
   /**
    * Accepts a pending request. Only the receiver may do this.
    *
-   * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
+   * Errors of this method: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
   accept(
     input: Methods['connections.accept']['input'],
@@ -341,7 +341,7 @@ export interface ConnectionsMethods {
   /**
    * Declines a pending request. Only the receiver may do this.
    *
-   * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
+   * Errors of this method: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
   decline(
     input: Methods['connections.decline']['input'],
@@ -350,37 +350,37 @@ export interface ConnectionsMethods {
   /**
    * Withdraws a pending request, or ends a connection. Only the requester may withdraw the request. Either of the two users may end the connection.
    *
-   * Errors of its own: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
+   * Errors of this method: `connection/not-found`, `connection/unauthorized`, `connection/server-error`.
    */
   delete(input: Methods['connections.delete']['input'], options?: WriteOptions): Promise<{ message: string }>;
   /**
    * Blocks a user. The block ends the connection or request between the two users. While the block lasts, each of the two users is hidden from the other. A declined request stays declined, so blocking and unblocking a user does not allow a second request.
    *
-   * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
+   * Errors of this method: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
   block(input: Methods['connections.block']['input'], options?: WriteOptions): Promise<void>;
   /**
    * Takes back the caller's block of a user.
    *
-   * Errors of its own: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
+   * Errors of this method: `connection/self-block`, `connection/user-not-found`, `connection/server-error`.
    */
   unblock(input: Methods['connections.unblock']['input'], options?: WriteOptions): Promise<void>;
   /**
    * The users whom the caller blocks, newest block first.
    *
-   * Errors of its own: `connection/server-error`, `connection/invalid-query`.
+   * Errors of this method: `connection/server-error`, `connection/invalid-query`.
    */
   listBlocks(input?: Methods['connections.listBlocks']['input'], options?: CallOptions): List<StandingBlock>;
   /**
    * Who may ask the caller to connect, and whether others see the caller's connections.
    *
-   * Errors of its own: `connection/server-error`.
+   * Errors of this method: `connection/server-error`.
    */
   getSettings(options?: CallOptions): Promise<ConnectionSettings>;
   /**
    * Changes the given settings. All other settings stay unchanged.
    *
-   * Errors of its own: `connection/server-error`, `connection/invalid-body`.
+   * Errors of this method: `connection/server-error`, `connection/invalid-body`.
    */
   updateSettings(
     input?: Methods['connections.updateSettings']['input'],
@@ -392,13 +392,13 @@ export interface CollectionsMethods {
   /**
    * The caller's root collection. It is created when it is first needed.
    *
-   * Errors of its own: `collection/server-error`.
+   * Errors of this method: `collection/server-error`.
    */
   getRoot(options?: CallOptions): Promise<Collection>;
   /**
    * Creates a collection below another collection of the caller.
    *
-   * Errors of its own: `collection/invalid-parent`, `collection/too-deep`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
+   * Errors of this method: `collection/invalid-parent`, `collection/too-deep`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
    */
   createSubCollection(
     input: Methods['collections.createSubCollection']['input'],
@@ -407,7 +407,7 @@ export interface CollectionsMethods {
   /**
    * The collections directly below a collection, oldest first, as a bare array. A `Link` header leads to the next page.
    *
-   * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
+   * Errors of this method: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
    */
   listSubCollections(
     input: Methods['collections.listSubCollections']['input'],
@@ -416,25 +416,25 @@ export interface CollectionsMethods {
   /**
    * Renames a collection of the caller. The root collection cannot be renamed.
    *
-   * Errors of its own: `collection/not-found`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
+   * Errors of this method: `collection/not-found`, `collection/invalid-name`, `collection/server-error`, `collection/invalid-body`.
    */
   rename(input: Methods['collections.rename']['input'], options?: WriteOptions): Promise<Collection>;
   /**
    * Deletes a collection and all collections below it. From then on, no request finds them. The root cannot be deleted.
    *
-   * Errors of its own: `collection/not-found`, `collection/server-error`.
+   * Errors of this method: `collection/not-found`, `collection/server-error`.
    */
   delete(input: Methods['collections.delete']['input'], options?: WriteOptions): Promise<void>;
   /**
    * The entities in a collection, newest first, or oldest first with `sortDir=asc`.
    *
-   * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
+   * Errors of this method: `collection/not-found`, `collection/server-error`, `collection/invalid-query`.
    */
   listEntities(input: Methods['collections.listEntities']['input'], options?: CallOptions): List<SavedEntity>;
   /**
    * Saves an entity in a collection. An entity that is already saved stays as it is, with its first `metadata`.
    *
-   * Errors of its own: `collection/not-found`, `collection/server-error`, `collection/invalid-body`.
+   * Errors of this method: `collection/not-found`, `collection/server-error`, `collection/invalid-body`.
    */
   addEntity(
     input: Methods['collections.addEntity']['input'],
@@ -443,7 +443,7 @@ export interface CollectionsMethods {
   /**
    * Removes an entity from a collection. It is not an error if the collection does not contain the entity.
    *
-   * Errors of its own: `collection/not-found`, `collection/server-error`.
+   * Errors of this method: `collection/not-found`, `collection/server-error`.
    */
   removeEntity(
     input: Methods['collections.removeEntity']['input'],
@@ -452,7 +452,7 @@ export interface CollectionsMethods {
   /**
    * The caller's collections that contain an entity, oldest collection first, at most 1,000 of them.
    *
-   * Errors of its own: `collection/server-error`, `collection/invalid-query`.
+   * Errors of this method: `collection/server-error`, `collection/invalid-query`.
    */
   isEntitySaved(
     input: Methods['collections.isEntitySaved']['input'],
@@ -464,7 +464,7 @@ export interface NotificationsMethods {
   /**
    * The caller's notifications, newest first. Under an explicit `/api/v6`, the answer is a bare array.
    *
-   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-query`.
+   * Errors of this method: `app-notification/server-error`, `app-notification/invalid-query`.
    */
   list(
     input?: Methods['notifications.list']['input'],
@@ -473,13 +473,13 @@ export interface NotificationsMethods {
   /**
    * How many of the caller's notifications are unread. The answer is a bare number.
    *
-   * Errors of its own: `app-notification/server-error`.
+   * Errors of this method: `app-notification/server-error`.
    */
   count(options?: CallOptions): Promise<number>;
   /**
    * Marks one notification as read. Repeating it changes nothing.
    *
-   * Errors of its own: `app-notification/not-found`, `app-notification/server-error`.
+   * Errors of this method: `app-notification/not-found`, `app-notification/server-error`.
    */
   markAsRead(
     input: Methods['notifications.markAsRead']['input'],
@@ -488,19 +488,19 @@ export interface NotificationsMethods {
   /**
    * Marks all unread notifications as read, and returns how many there were.
    *
-   * Errors of its own: `app-notification/server-error`.
+   * Errors of this method: `app-notification/server-error`.
    */
   markAllAsRead(options?: WriteOptions): Promise<{ markedAsRead: number }>;
   /**
    * Which types of notifications the caller gets.
    *
-   * Errors of its own: `app-notification/server-error`.
+   * Errors of this method: `app-notification/server-error`.
    */
   getSettings(options?: CallOptions): Promise<NotificationSettings>;
   /**
    * Turns the given types on or off.
    *
-   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
+   * Errors of this method: `app-notification/server-error`, `app-notification/invalid-body`.
    */
   updateSettings(
     input?: Methods['notifications.updateSettings']['input'],
@@ -512,19 +512,19 @@ export interface StorageMethods {
   /**
    * Stores an image, upright and without metadata. Also stores smaller sizes of it.
    *
-   * Errors of its own: `storage/no-file`, `storage/invalid-image`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`, `storage/invalid-body`.
+   * Errors of this method: `storage/no-file`, `storage/invalid-image`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`, `storage/invalid-body`.
    */
   createImage(input: Methods['storage.createImage']['input'], options?: UploadOptions): Promise<StoredImage>;
   /**
    * Stores any bytes as a file.
    *
-   * Errors of its own: `storage/no-file`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`.
+   * Errors of this method: `storage/no-file`, `storage/file-too-large`, `storage/quota-exceeded`, `storage/server-error`.
    */
   createFile(input: Methods['storage.createFile']['input'], options?: UploadOptions): Promise<StoredFile>;
   /**
    * The caller's own files and images, newest first.
    *
-   * Errors of its own: `storage/server-error`, `storage/invalid-query`.
+   * Errors of this method: `storage/server-error`, `storage/invalid-query`.
    */
   listFiles(
     input?: Methods['storage.listFiles']['input'],
@@ -533,19 +533,19 @@ export interface StorageMethods {
   /**
    * The bytes of a file, or of an image in its full size.
    *
-   * Errors of its own: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
+   * Errors of this method: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
    */
   getFile(input: Methods['storage.getFile']['input'], options?: CallOptions): Promise<Response>;
   /**
    * The bytes of an image in one of its sizes.
    *
-   * Errors of its own: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
+   * Errors of this method: `storage/not-found`, `storage/invalid-range`, `request/precondition-failed`, `storage/server-error`.
    */
   getFileVariant(input: Methods['storage.getFileVariant']['input'], options?: CallOptions): Promise<Response>;
   /**
    * Deletes one of the caller's files. From then on, nobody can get the file.
    *
-   * Errors of its own: `storage/not-found`, `auth/forbidden`, `storage/server-error`.
+   * Errors of this method: `storage/not-found`, `auth/forbidden`, `storage/server-error`.
    */
   deleteFile(input: Methods['storage.deleteFile']['input'], options?: WriteOptions): Promise<void>;
 }
@@ -554,7 +554,7 @@ export interface ProjectsMethods {
   /**
    * The project data that older client libraries read before anybody has signed in.
    *
-   * Errors of its own: `project/not-found`, `project/server-error`.
+   * Errors of this method: `project/not-found`, `project/server-error`.
    */
   getLean(options?: CallOptions): Promise<{ id: string; name: string; integrations: Array<never> }>;
 }

@@ -6,7 +6,7 @@ export interface UsersMethods {
   /**
    * Changes the caller's own profile. A server key can change the profile of any user of its project. It can also change `role` and `reputation`.
    *
-   * Errors of its own: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
+   * Errors of this method: `user/not-found`, `auth/forbidden`, `DUPLICATE_USERNAME`, `user/server-error`, `user/invalid-body`.
    */
   update(input: ServerMethods['users.update']['input'], options?: WriteOptions): Promise<OwnUser>;
 }
@@ -15,7 +15,7 @@ export interface NotificationsMethods {
   /**
    * Notifies users on behalf of the application's own back end. These notifications are in the same lists, counts and streams as Kith's. Skips ids that belong to no user, and users who have turned the type off. Returns how many users were notified.
    *
-   * Errors of its own: `app-notification/server-error`, `app-notification/invalid-body`.
+   * Errors of this method: `app-notification/server-error`, `app-notification/invalid-body`.
    */
   create(
     input: ServerMethods['notifications.create']['input'],

@@ -1,7 +1,14 @@
 import { ApiError, failedAfterChange, Turns, untilMade } from '@kith/base';
 import type { Message } from '@kith/bus';
 import type { OperationSpec } from '@kith/contracts';
-import { type DocumentChange, HeldChanges, keepReplyMs, type Refusal, type Replies } from '@kith/store';
+import {
+  changedNothing,
+  type DocumentChange,
+  HeldChanges,
+  keepReplyMs,
+  type Refusal,
+  type Replies,
+} from '@kith/store';
 import type { Logger } from 'pino';
 import type { RequestContext } from './context.ts';
 import { KeyedRequest } from './keyed-request.ts';
@@ -62,17 +69,18 @@ export async function answerOnce(
       );
   const attempt = async () => {
     const held = new HeldChanges(replies, refused);
-    const { output, reply } = await held.run(answer);
+    const { output, reply } = await held.run(answer).catch(undone(held));
     if (held.changes.length === 0) return { result: reply };
     // If a server key acts as itself, the answer belongs to the user whom the request is about. It is erased with that user.
     const { userId: about } = context.serverKey ? context.params : {};
     const userId =
       context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? about?.toLowerCase() ?? '';
-    const kept = await replies.keep(held.changes, begun, {
+    const keeping = replies.keep(held.changes, begun, {
       user: `${context.projectId}|${userId}`,
       ...request.seal(reply),
       expiresAt: Date.now() + keepReplyMs,
     });
+    const kept = await keeping.catch(undone(held, changedNothing));
     if (kept === 'lost') throw new ApiError('request/in-progress');
     if (kept !== 'made') {
       refused = kept;
@@ -81,7 +89,7 @@ export async function answerOnce(
       if (kept.isPartly) {
         isPartly = true;
         await follow(held);
-      }
+      } else await held.undo();
       return undefined;
     }
     isKept = true;
@@ -103,6 +111,14 @@ export async function answerOnce(
         );
     }
   }
+}
+
+/** Handles an error of an attempt. If the error proves that none of the held changes was made, undoes the rest. */
+function undone(held: HeldChanges, isProof: (error: unknown) => boolean = () => true) {
+  return async (error: unknown): Promise<never> => {
+    if (isProof(error)) await held.undo();
+    throw error;
+  };
 }
 
 /** A kept answer with the value that `revise` returns. If this is the same value, the bytes stay the same. */

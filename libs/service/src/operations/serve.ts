@@ -143,7 +143,8 @@ function serveSubject<App>(
 ): Promise<Intake> {
   const { bus, metrics, admission } = options;
   return bus.serve(subject, serviceOf(spec), async (message) => {
-    const context = decodeContext(message.headers, message.receivedAt);
+    const { receivedAt = Date.now(), waitedMs = 0 } = message;
+    const context = decodeContext(message.headers, receivedAt - waitedMs);
     const { requestId, deadline, traceparent } = context;
     const operation = spec.name;
     let child: Logger | undefined;
@@ -157,7 +158,9 @@ function serveSubject<App>(
       log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
-    const entered = admission?.enter(deadline) ?? true;
+    // A repeat is turned away no earlier than a first request with the same time. Otherwise, the answer that it was turned away
+    // could end a request on which another replica, or this one, still works.
+    const entered = admission?.enter(deadline + waitedMs) ?? true;
     if (!entered) {
       metrics.operations.inc({ operation, outcome: 'shed', code: 'gateway/unavailable' });
       return shedReply();

@@ -18,6 +18,8 @@ export interface Follows {
 export interface RecordedBlob extends BlobEntry {
   fileId: string;
   projectId: string;
+  /** The owner of the file. */
+  userId: string;
 }
 
 /** The part of a service's data that is already in the copy. */

@@ -12,6 +12,7 @@ const holding = new AsyncLocalStorage<HeldChanges>();
 export class HeldChanges {
   readonly changes: AnyChange[] = [];
   readonly #after: (() => unknown)[] = [];
+  readonly #unmade: (() => Promise<void>)[] = [];
   #refused: { at: number; refusal: Refusal } | undefined;
   /** Whether the work is under way. If parts of the work still run after its end, the changes of these parts are not held. */
   isOpen = true;
@@ -62,6 +63,15 @@ export class HeldChanges {
     this.#after.push(work);
   }
 
+  ifUnmade(work: () => Promise<void>): void {
+    this.#unmade.push(work);
+  }
+
+  /** Runs all work that `ifUnmade` has received. Call it if it is certain that none of the changes is made. */
+  async undo(): Promise<void> {
+    for (const work of this.#unmade) await work();
+  }
+
   /**
    * Runs all work that `later` has received. Call it after the changes are made. At the end, rejects with the first failure, if
    * any.
@@ -84,6 +94,14 @@ export function afterChange<T>(work: () => T): T | undefined {
   if (!held) return work();
   held.later(work);
   return undefined;
+}
+
+/**
+ * Does `work` if the changes of the request are held, and it is certain later that none of them was made. If the process dies
+ * before, the work is not done. `work` must not fail.
+ */
+export function ifUnmade(work: () => Promise<void>): void {
+  HeldChanges.current()?.ifUnmade(work);
 }
 
 /**

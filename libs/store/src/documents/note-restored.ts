@@ -22,7 +22,10 @@ export async function noteRestored(config: StoreConfig, how: Restored = {}): Pro
   // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
   const { MongoClient } = await import('mongodb');
   const { MongoOutbox } = await import('../outbox/mongo-outbox.ts');
-  await using client = new MongoClient(config.url, { writeConcern: { w: 'majority', journal: true } });
+  await using client = new MongoClient(config.url, {
+    readPreference: 'primary',
+    writeConcern: { w: 'majority', journal: true },
+  });
   return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
 }
 

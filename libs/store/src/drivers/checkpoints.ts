@@ -18,9 +18,13 @@ const underWay = new Set<string>();
  */
 export function checkpointSoon(file: string): void {
   if (underWay.has(file) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longLog) return;
-  underWay.add(file);
-  thread ??= startThread();
-  thread.worker.postMessage(file);
+  try {
+    thread ??= startThread();
+    thread.worker.postMessage(file);
+    underWay.add(file);
+  } catch {
+    // If no thread can be started, the owner of the database copies the log later (`tidy`).
+  }
 }
 
 function startThread(): NonNullable<typeof thread> {

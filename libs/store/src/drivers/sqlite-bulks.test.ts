@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,6 +49,13 @@ test('bulks that arrive at the same time are stored together, at most four in a 
   expect(answers).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect(seen).toEqual([[], [], [], [], ['a', 'b', 'c', 'd']]);
   expect(notes.stored()).toEqual(['a', 'b', 'c', 'd', 'e']);
+});
+
+test('each bulk runs in the async context of its caller', async () => {
+  using notes = open('contexts');
+  const context = new AsyncLocalStorage<string>();
+  const bulk = (name: string) => context.run(name, () => notes.bulks.run(() => context.getStore()));
+  expect(await Promise.all(['a', 'b', 'c'].map(bulk))).toEqual(['a', 'b', 'c']);
 });
 
 test('a bulk that fails leaves nothing, and the bulks beside it are stored once', async () => {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bulkTransaction } from './sqlite.ts';
@@ -31,10 +32,11 @@ export class SqliteBulks {
   /** Resolves when the changes of `work` are stored. If `work` throws, none of them is stored, and the promise rejects. */
   run<T>(work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
-      const answering = () => {
+      // The work runs in the async context of its own caller, so that its events carry the trace of this caller.
+      const answering = AsyncResource.bind(() => {
         const result = work();
         return () => resolve(result);
-      };
+      });
       if (this.#waiting.push({ work: answering, reject }) === 1) void this.#runWaiting();
     });
   }

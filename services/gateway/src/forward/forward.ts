@@ -77,7 +77,7 @@ export async function forward(
   let reply: Message | undefined;
   try {
     reply = await bus.request(rpcSubject(bus.prefix, operation), { headers, body: request.body }, leftMs, {
-      // If a read that the audit log records were repeated, the log would get a second row. While the service is overloaded, no
+      // If a read is recorded in the audit log, its repeat would add a second row there. While the service is overloaded, no
       // request is repeated, because a repeat would only add load.
       repeatable: operation.method === 'GET' && operation.audit === undefined && !limit.isLimited,
     });

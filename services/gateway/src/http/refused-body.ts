@@ -3,7 +3,7 @@ import type { ApiError } from '@kith/base';
 
 /** The errors of requests whose bodies are late or malformed. */
 const refused = new WeakMap<IncomingMessage, ApiError>();
-/** For each request, the function that tells the reader of its body that the body is refused. */
+/** For each request: the function to call if the request's body is refused. */
 const readers = new WeakMap<IncomingMessage, (error: ApiError) => void>();
 
 /**

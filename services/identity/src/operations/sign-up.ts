@@ -29,8 +29,8 @@ export const signUpHandler = handler(
     const now = new Date();
     const { email } = body;
     const user = newUser({ projectId, foreignId: null, email, passwordHash }, withProfile(body), now);
-    // As at sign-in, the audit log's row of a refusal names the owner of the address, so that the row is found when this owner
-    // is erased.
+    // If a sign-up is refused, its row in the audit log names the owner of the address, as at sign-in. So the row is found when
+    // this owner is erased.
     const refusal = (code: ErrorCode, field: string, owner: string | null) => {
       request.audit.tell({ actor: owner ? `user:${owner}` : strangerOf(app, projectId, email) });
       return new ApiError(code, { field });

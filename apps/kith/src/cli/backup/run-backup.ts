@@ -68,11 +68,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
     { isSealed: passphrase !== undefined },
   );
   progress(`the backup is in ${folder}`);
-  return {
-    value: { folder, ...made, ...damaged.result },
-    text: tableOfCounts(made.counts),
-    failure: damaged.failure,
-  };
+  return { value: { folder, ...made, ...damaged.result }, text: tableOfCounts(made.counts) };
 }
 
 interface How {

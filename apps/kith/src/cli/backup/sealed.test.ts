@@ -17,7 +17,8 @@ it('a file that is removed while it is sealed is not in the backup, and all othe
   const kept = ['p/u/2/original.bytes', 'p/u/3/original.bytes'];
   const source: Parameters<typeof blobEntries>[0] = {
     async *list() {
-      for (const key of [kept[0]!, ...removed, kept[1]!]) yield { key, size: 6, fileId: '', projectId: '' };
+      for (const key of [kept[0]!, ...removed, kept[1]!])
+        yield { key, size: 6, fileId: '', projectId: '', userId: '' };
     },
     async read(key) {
       // The file has two blobs. One blob is removed while it is read, and the other before it is read.

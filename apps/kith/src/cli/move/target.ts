@@ -30,6 +30,7 @@ export class Target implements AsyncDisposable {
     // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
     const { MongoClient } = await import('mongodb');
     const client = new MongoClient(options.url, {
+      readPreference: 'primary',
       writeConcern: { w: 'majority', journal: true },
       serverSelectionTimeoutMS: 10_000,
     });
