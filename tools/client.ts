@@ -18,7 +18,8 @@ const layers = /^(request|route|rate-limit|gateway)\//;
 const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', 'project/invalid-id'];
 const common = [...Object.keys(errors).filter((code) => layers.test(code)), ...ofEveryToken];
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ') || 'never';
-// Printing a method also adds the declarations of the types that it names. So the methods are printed before the declarations.
+// Printing a method also collects the declarations of the types that the method names. So all methods are printed before these
+// declarations.
 const methodTypes = [...application, ...operators].map((method) => printTypes(method)).join('\n');
 const serverTypes = server.map((method) => printTypes(method)).join('\n');
 const own = Object.keys(errors).filter((code) => !common.includes(code));

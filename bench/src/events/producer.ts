@@ -26,7 +26,7 @@ export interface Some {
   count: number;
 }
 
-/** How many events are stored or published in one step. A relay publishes the same number in one step. */
+/** How many events are stored or published in one step: as many as a relay publishes in one step. */
 const atOnce = 100;
 
 /** Runs a phase, and resolves with its rate in events per second. */

@@ -20,7 +20,7 @@ const hour = 3600 * 1000;
 
 interface World extends AsyncDisposable {
   outbox: Outbox;
-  /** Stores an event as a change does. */
+  /** Stores an event in the same way as a change stores its events. */
   store(event: EventEnvelope): Promise<void>;
   /** Stores many events that are published already. */
   storePublished(events: readonly EventEnvelope[]): Promise<void>;

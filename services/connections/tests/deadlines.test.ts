@@ -12,7 +12,7 @@ describe.each(availableEngines())('long lists, %s', (engine) => {
   it('are not read on after the deadline of the request', async () => {
     await using place = await createStore(engine);
     const [projectId, userId, receiverId] = [randomUUID(), randomUUID(), randomUUID()];
-    // Two reads of 1,000 rows each.
+    // A list is read in chunks of 1,000 rows, so this list needs two. The deadline is checked between them.
     const long = 1_001;
     await storeLongLists(place.config, { projectId, ownerId: userId }, { established: long, blocks: long });
     await storeLongLists(place.config, { projectId, ownerId: receiverId }, { established: long });

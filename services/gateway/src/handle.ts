@@ -135,7 +135,8 @@ export function createHandle(parts: HandleParts) {
       // say that the token is revoked, not that the project is gone.
       projects.checkThere(counted, operation);
       const caller = await (isAdmin ? identifyOperator() : identifyUser());
-      // Tokens may be verified before the settings are loaded, so a request with a caller waits here.
+      // A token can be verified before the settings are loaded, but only the settings say whether the caller's project is
+      // deleted. So a request with a caller waits here.
       if (caller && !projects.isLoaded) await projects.loaded();
       // Under a short form, a read that needs no token may come with a token of any project. The project of the read is found
       // and checked later. A token of another project then counts as no token, even if its project is deleted.

@@ -26,7 +26,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
 
   const isNoted = (owner: Owner, count: number) =>
     waitFor(async () => (await world.place.held(owner)).loose.length === count, { what: 'the notes' });
-  /** Expects that no bytes are left, of any user. This is possible because no test leaves a file. */
+  /** Expects that no bytes of any user are left. It checks the bytes of all users, because no test leaves a file. */
   const isEmpty = async (owner: Owner) => {
     const isGone = async () => {
       const { keys, loose } = await world.place.held(owner);

@@ -55,8 +55,8 @@ export class Secrets {
   }
 
   /**
-   * Seals with AES-256-GCM. `bound` names what the text belongs to, such as a user's id. The text does not open with another
-   * `bound`.
+   * Seals with AES-256-GCM. `bound` names what the text belongs to, such as a user's id. `open` throws if it is given
+   * another `bound`.
    */
   seal(purpose: string, plain: string | Uint8Array, bound = ''): string {
     const [root] = this.#roots;

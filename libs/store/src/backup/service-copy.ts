@@ -317,8 +317,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * Ends the targets whose last event was made after they were copied (`ServiceBackup.ended`). An event that a consumer has
-   * given up does not count, because a restore after this event may have brought its target back.
+   * If a target was ended after it was copied, stores it in the copy as ended (`ServiceBackup.ended`). If a consumer has given
+   * up the event of the end, the event does not count, because a restore after this event may have brought its target back.
    */
   #endTargets(): void {
     const { ended } = this.#backup;

@@ -24,10 +24,9 @@ export class Member {
   readonly log: Entry[] = [];
   /** The data after all entries of `log`. */
   head: Data = new Map();
-  /**
-   * The data after the first `commit` entries. This member knows that a majority has these entries. They are never rolled back.
-   */
+  /** The data after the first `commit` entries of `log`. */
   readonly committed: Data = new Map();
+  /** How many entries of `log` this member knows a majority to have, counted from the first. They are never rolled back. */
   commit = 0;
   /** Whether this member believes that it has been the primary since the election of `term`. */
   isPrimary = false;
