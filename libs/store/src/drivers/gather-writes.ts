@@ -1,5 +1,4 @@
-/** Maximum number of items per write. */
-const most = 200;
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 interface Waiting<T> {
   item: T;
@@ -8,38 +7,46 @@ interface Waiting<T> {
 }
 
 /**
- * Combines items into one write if they arrive in one turn of the event loop, or while a write is under way. `writeOne` writes
- * a single item. If the write of a group fails, `writeOne` writes each item of the group, so that no item fails because of
- * another item. It must be safe to write items twice, and in any order.
+ * Combines items into one write if they arrive within a few turns of the event loop, or while a write is under way. `writeOne`
+ * writes a single item. If the write of a group fails, `writeOne` writes each item of the group, so that no item fails because
+ * of another item. It must be safe to write items twice, and in any order.
  */
 export class GatheredWrites<T> {
   readonly #writeOne: (item: T) => Promise<void>;
   readonly #writeAll: (items: readonly T[]) => Promise<void>;
+  readonly #most: number;
+  readonly #turns: number;
   #waiting: Waiting<T>[] = [];
   #isWriting = false;
 
   constructor(options: {
     writeOne: (item: T) => Promise<void>;
     writeAll: (items: readonly T[]) => Promise<void>;
+    /** Maximum number of items per write; the default is 200. */
+    most?: number;
+    /** How many turns of the event loop a write waits for more items; the default is 1. */
+    turns?: number;
   }) {
     this.#writeOne = options.writeOne;
     this.#writeAll = options.writeAll;
+    this.#most = options.most ?? 200;
+    this.#turns = options.turns ?? 1;
   }
 
   /** Resolves when the item is stored, and rejects when it is not. */
   write(item: T): Promise<void> {
     return new Promise((resolve, reject) => {
-      if (this.#waiting.push({ item, resolve, reject }) === 1 && !this.#isWriting) {
-        setImmediate(() => void this.#writeWaiting());
-      }
+      this.#waiting.push({ item, resolve, reject });
+      if (!this.#isWriting) void this.#writeWaiting();
     });
   }
 
   async #writeWaiting(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.slice(0, most);
-      this.#waiting = this.#waiting.slice(most);
+      for (let turn = 0; turn < this.#turns; turn++) await nextTurn();
+      const group = this.#waiting.slice(0, this.#most);
+      this.#waiting = this.#waiting.slice(this.#most);
       await this.#write(group);
     }
     this.#isWriting = false;
