@@ -6,6 +6,7 @@ import type { Documents, Stored } from '../documents/documents.ts';
 import { between, isThere, type MongoDocument, readOf, targetOf } from '../documents/mongo-collection.ts';
 import { openMongoDocuments } from '../documents/mongo-documents.ts';
 import { replyCollection } from '../documents/reply-collection.ts';
+import { surely } from '../drivers/mongo-settings.ts';
 import { readEventText } from '../outbox/event-text.ts';
 import type { OutboxFields } from '../outbox/mongo-outbox.ts';
 import type { DocumentsFile } from './documents-file.ts';
@@ -72,10 +73,7 @@ export class ServiceCopy implements AsyncDisposable {
     options: CopyOptions,
   ): Promise<ServiceCopy> {
     const documents = await openMongoDocuments({ ...from, ...backup.declared });
-    const client = new MongoClient(from.url, {
-      readConcern: { level: 'majority' },
-      readPreference: 'primary',
-    });
+    const client = new MongoClient(from.url, surely);
     return new ServiceCopy(backup, file, options, { documents, client, database: from.database });
   }
 

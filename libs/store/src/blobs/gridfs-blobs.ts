@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises';
 import { type Binary, type Db, GridFSBucket, MongoClient, ObjectId } from 'mongodb';
 import { isMongoDuplicate } from '../drivers/mongo.ts';
 import '../drivers/mongo-driver.ts';
+import { surely } from '../drivers/mongo-settings.ts';
 import {
   BlobDamaged,
   type BlobEntry,
@@ -73,10 +74,7 @@ export class GridFsBlobs implements Blobs {
 
   static async open({ url, database }: { url: string; database: string }): Promise<GridFsBlobs> {
     const client = new MongoClient(url, {
-      readConcern: { level: 'majority' },
-      // A secondary may not have a blob yet that has just been stored.
-      readPreference: 'primary',
-      writeConcern: { w: 'majority', journal: true },
+      ...surely,
       serverSelectionTimeoutMS: 3_000,
       connectTimeoutMS: 3_000,
       socketTimeoutMS: 30_000,

@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { surely } from '../drivers/mongo-settings.ts';
 import type { Epoch, Outbox } from '../outbox/outbox.ts';
 import { SqliteFacts } from '../outbox/sqlite-facts.ts';
 import type { StoreConfig } from './store-config.ts';
@@ -22,10 +23,7 @@ export async function noteRestored(config: StoreConfig, how: Restored = {}): Pro
   // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
   const { MongoClient } = await import('mongodb');
   const { MongoOutbox } = await import('../outbox/mongo-outbox.ts');
-  await using client = new MongoClient(config.url, {
-    readPreference: 'primary',
-    writeConcern: { w: 'majority', journal: true },
-  });
+  await using client = new MongoClient(config.url, surely);
   return await raiseEpoch(new MongoOutbox(client.db(config.database), []), how);
 }
 

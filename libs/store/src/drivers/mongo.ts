@@ -8,6 +8,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
+import { surely } from './mongo-settings.ts';
 import { traceCommands } from './mongo-spans.ts';
 import { olderLayout } from './older-layout.ts';
 import './mongo-driver.ts';
@@ -62,11 +63,7 @@ export async function openMongo(options: MongoOptions): Promise<MongoConnection>
   const { answerMs, renewAfterMs } = { ...defaultTimes, ...options.times };
   const traces = tracing();
   const settings: MongoClientOptions = {
-    writeConcern: { w: 'majority', journal: true },
-    // With a lower level, a read could see a change that a failover rolls back. Kith would then settle or publish a change that
-    // does not exist.
-    readConcern: { level: 'majority' },
-    readPreference: 'primary',
+    ...surely,
     // These waits are shorter than the deadline of a request's caller (REQUEST_TIMEOUT_MS, 5 s). So if the database is
     // unreachable, the caller gets the feature's own error before the deadline.
     ...withoutThoseOf(url, {
