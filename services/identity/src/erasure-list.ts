@@ -62,11 +62,11 @@ export class ErasureList {
     const withdraw = () =>
       this.#write({ ...erased, at: new Date().toISOString(), withdraws: id }).catch(() => {});
     // With an `Idempotency-Key`, the erasure is made only after `erase` has ended.
-    ifUnmade(withdraw);
+    const isHeld = ifUnmade(withdraw);
     try {
       return await erase();
     } catch (error) {
-      if (changedNothing(error)) await withdraw();
+      if (!isHeld && changedNothing(error)) await withdraw();
       throw error;
     }
   }
