@@ -127,8 +127,8 @@ export function createHandle(parts: HandleParts) {
       return caller;
     };
     const identify = async () => {
-      // Before the settings of projects are loaded, the gateway knows neither which projects are deleted nor what they hide. So a
-      // read that may need no token waits here until they are loaded.
+      // Before the settings of projects are loaded, the gateway knows neither which projects are deleted nor what they hide. So
+      // a read that may need no token waits here until they are loaded.
       if (operation.visibility && !projects.isLoaded) await projects.loaded();
       // For a short form, the gateway first checks whether the project that the token claims is deleted, and then checks the
       // token. When a project's users are erased, their tokens are revoked. If the token were checked first, the answer would

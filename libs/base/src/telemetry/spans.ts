@@ -12,7 +12,9 @@ export interface SpanOptions {
 
 /** A piece of work in a trace. A span must not contain the text of an error, or anything that a client has sent. */
 export interface TraceSpan {
-  /** The place of the span in the trace. If other processes work for this span, send this value to them in the request or event. */
+  /**
+   * The place of the span in the trace. If other processes work for this span, send this value to them in the request or event.
+   */
   readonly traceparent: string;
   /** Runs work. This span is the active span during the work, even after an `await`. */
   run<T>(work: () => T): T;

@@ -6,8 +6,8 @@ const atOnce = 4;
 
 /**
  * Copies all blobs to another store, except blobs that the other store already has with the same size. A blob that is removed
- * meanwhile is not copied. With `damaged`, copies the readable bytes of a damaged blob, and calls `damaged`. Resolves to the number of
- * blobs in `from`.
+ * meanwhile is not copied. With `damaged`, copies the readable bytes of a damaged blob, and calls `damaged`. Resolves to the
+ * number of blobs in `from`.
  */
 export async function copyBlobs<E extends BlobEntry>(
   from: { list(): AsyncIterable<E>; read: Blobs['read'] },

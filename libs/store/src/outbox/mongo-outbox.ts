@@ -263,7 +263,9 @@ export class MongoOutbox implements Outbox {
     );
   }
 
-  /** Removes the keys of events from their batches. The last position of such a batch lies in the span of the event's copies. */
+  /**
+   * Removes the keys of events from their batches. The last position of such a batch lies in the span of the event's copies.
+   */
   async #leaveOut(keys: readonly string[]): Promise<void> {
     const named = { $in: [...keys] };
     const filter = { _id: named, last: { $exists: true } };
@@ -323,9 +325,9 @@ export class MongoOutbox implements Outbox {
   /**
    * Looks at copies whose keys were taken. Most of the time, the same event was copied before. If another event has the key,
    * the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the relay
-   * reports it: two events of an aggregate can have the same `seq` only if a database has lost a change that it had acknowledged.
-   * If the aggregate had ended with the first event, the second event belongs to a later life of the aggregate, which counts from
-   * 1 again. Such a copy is not marked.
+   * reports it: two events of an aggregate can have the same `seq` only if a database has lost a change that it had
+   * acknowledged. If the aggregate had ended with the first event, the second event belongs to a later life of the aggregate,
+   * which counts from 1 again. Such a copy is not marked.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;

@@ -63,8 +63,8 @@ export interface Outbox {
    */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /**
-   * At most `limit` published events of a range, in the order of their keys. The range may hold any number of events: it is read
-   * in short steps, and other work runs in between.
+   * At most `limit` published events of a range, in the order of their keys. The range may hold any number of events: it is
+   * read in short steps, and other work runs in between.
    */
   published(search: EventSearch, limit: number): Promise<PublishedEvent[]>;
   /**
@@ -78,8 +78,8 @@ export interface Outbox {
   /** Replaces the content of a published event. The event's new copy is at `position`. */
   amend(key: string, event: EventEnvelope, position: number): Promise<void>;
   /**
-   * Notes that an aggregate ends with this event. If the aggregate is stored again, its new events may have the same `seq` as this
-   * one.
+   * Notes that an aggregate ends with this event. If the aggregate is stored again, its new events may have the same `seq` as
+   * this one.
    */
   noteEnd(key: string): Promise<void>;
   /** Removes published events. */
@@ -110,8 +110,8 @@ export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
   /**
-   * For each durable: an end of the log that the durable has reached, and `next`, a later end that it had not reached when it was
-   * last checked.
+   * For each durable: an end of the log that the durable has reached, and `next`, a later end that it had not reached when it
+   * was last checked.
    */
   durables: Record<string, LogEnd & { next?: LogEnd }>;
 }

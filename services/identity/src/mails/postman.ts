@@ -40,8 +40,8 @@ const longestWaitMs = 20 * 60_000;
 /** The time after which the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`, without the
- * time in which the mail waits because its address has already got too many mails.
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`, without
+ * the time in which the mail waits because its address has already got too many mails.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;

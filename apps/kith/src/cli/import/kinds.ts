@@ -21,9 +21,9 @@ import type { z } from 'zod';
 import { type Send, sendFile, sendRows } from './send.ts';
 
 /**
- * The names (ids, e-mail addresses, usernames and so on) that a row takes or needs. A row takes the names of things that it creates
- * or claims, and needs the names of things that it builds on. If a row takes or needs a name that another row takes, the results
- * depend on the order of the two rows. If two rows share a name only by chance, the import takes a little longer.
+ * The names (ids, e-mail addresses, usernames and so on) that a row takes or needs. A row takes the names of things that it
+ * creates or claims, and needs the names of things that it builds on. If a row takes or needs a name that another row takes,
+ * the results depend on the order of the two rows. If two rows share a name only by chance, the import takes a little longer.
  */
 export interface RowNames {
   takes: Set<string>;
