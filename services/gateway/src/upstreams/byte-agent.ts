@@ -16,8 +16,11 @@ import { freeChunk } from '@kith/service';
  */
 export const longBytes = 512 * 1024;
 
-/** The size of the buffer of a connection. */
-const bufferBytes = 64 * 1024;
+/**
+ * All connections read into this buffer. They can share it, because the bytes of a read are handled before the next read, and the
+ * parser copies what it keeps. With a buffer for each connection, V8 would soon collect garbage to free these buffers.
+ */
+const shared = Buffer.allocUnsafeSlow(64 * 1024);
 /** The buffers of long answers. Each answer uses two buffers. Buffers of half or twice the size are no faster. */
 const pool = new BufferPool(512 * 1024, 32);
 
@@ -38,7 +41,7 @@ const readings = new WeakMap<Socket, Reading>();
  */
 export class ByteAgent extends Agent {
   override createConnection(options: ClientRequestArgs): Socket {
-    const reading: Reading = { buffers: [Buffer.allocUnsafeSlow(bufferBytes)] };
+    const reading: Reading = { buffers: [shared] };
     const onRead = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer.subarray(0, length);
       if (reading.pass) return reading.pass(chunk);
@@ -76,22 +79,24 @@ export async function passBytes(
   let left = length;
   let writing = 0;
   const isPassed = new Promise<void>((resolve, reject) => {
-    reading.pass = (read) => {
+    const pass = (read: Uint8Array, onWritten?: () => void): boolean => {
       const chunk = read.subarray(0, left);
       left -= chunk.length;
       writing++;
       response.write(chunk, (error) => {
         writing--;
-        if (error) reject(error);
-        else if (left > 0) socket.resume();
+        if (error) return reject(error);
+        onWritten?.();
+        if (left > 0) socket.resume();
         else if (writing === 0) resolve();
       });
       return left > 0 && writing < 2;
     };
+    reading.pass = pass;
     // When this runs, the parser has handled the bytes that came with the head.
     process.nextTick(() => {
-      const first = reply.read() as Uint8Array | null;
-      if (!first || reading.pass?.(first)) socket.resume();
+      const first = reply.read() as Buffer | null;
+      if (!first || pass(first, () => freeChunk(first))) socket.resume();
     });
   });
   // When the connection ends, the parser reports an error, because it still waits for the bytes that bypassed it. This error is
