@@ -190,7 +190,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect((await list()).json()).toMatchObject({ code: 'gateway/unavailable' });
     await project.call('up', '-d', '--no-build', '--no-deps', '--scale', 'identity=2', 'identity');
     // Asks only once a second. On a slow machine, the service starts slowly, and more frequent requests could use up the limit
-    // of this address before then.
+    // of this address before the service has started.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 

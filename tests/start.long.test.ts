@@ -133,7 +133,7 @@ describe('npm start, in cases that take longer', () => {
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
     }
     {
-      // In production, monitoring would watch the program that has the port.
+      // In production the platform must not take another port, because monitoring would then watch the wrong program.
       const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
       const KITH_SECRET = 'a secret from outside of the data folder';
       const failed = await start({ KITH_DATA: production, NODE_ENV: 'production', KITH_SECRET });
