@@ -249,7 +249,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
       // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test, because with
-      // the PATH of the shell it would find and call itself.
+      // the PATH of the shell, this script would find and call itself.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };

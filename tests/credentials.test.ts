@@ -169,7 +169,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
-    // Makes a dead letter like an old one, whose event is no longer in the stream of events.
+    // Makes a dead letter whose event is no longer in the stream of events, as with old dead letters.
     const letter = headers();
     letter.set('Kith-Subject', `${prefix}.event.${id}.user.updated`);
     const old = { type: 'user.updated', projectId: id, aggregate: { type: 'user', id: ada.id, seq: 1 } };
