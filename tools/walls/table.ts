@@ -30,7 +30,8 @@ const service: Room = {
 };
 
 /**
- * Packages that the tests of every package may import in addition: packages that tests start, and packages that tests look into.
+ * Packages that the tests of every package may import in addition to the package's own entry: packages that tests start, and
+ * packages that tests look into.
  */
 export const suites = [
   ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
