@@ -219,7 +219,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
     for (const name of storingNames)
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
-    // Both warnings are about settings that the compose file has by itself. The settings that the guide writes to `.env`, the
+    // Both warnings are about settings that the compose file itself makes. The settings that the guide writes to `.env`, the
     // images and the secret cause no warning.
     expect(of('settings')).toEqual([
       expect.stringContaining('warning API_REFERENCE is all'),
