@@ -66,8 +66,8 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     return made(connectionUnblocked, pair, { blockerId, blockedId, connectionId: null });
   };
   /**
-   * Publishes an event. If `service` is given, also stores the event in the database of this service. Without `service`, the
-   * event is like an old one, which is no longer stored there.
+   * Publishes an event. If `service` is given, also stores the event in the database of this service. Without `service`, no
+   * database has the event, as is the case for old events.
    */
   const publish = async (event: EventEnvelope, service?: string) => {
     const text = JSON.stringify(event);

@@ -33,8 +33,8 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     return keys.toSorted();
   };
   /**
-   * Settings for a place of the files and a list of erasures that are outside of the data folder. The value of `STORAGE_URL` is
-   * read from a file, as secrets often are.
+   * Settings that put the users' files and the list of erasures outside of the data folder. The value of `STORAGE_URL` is read
+   * from a file, as secrets often are.
    */
   const elsewhere = () => ({ STORAGE_URL_FILE: pathOf('url'), ERASURES_FILE: pathOf('erasures.jsonl') });
   const backUp = (name: string, env: NodeJS.ProcessEnv = elsewhere()) =>

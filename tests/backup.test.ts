@@ -127,7 +127,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     }
 
     const restored = await kith(['restore', backup, '--erased', pathOf('erasures.jsonl')], envOf('second'));
-    // There are three erasures: of the user, of the project and of its user. An erasure that was tried again is listed again.
+    // There are three erasures: the user, the project and the project's user. An erasure that was tried again is listed again.
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/[3-9] erasures/)]);
     {
       await using platform = await start('second');

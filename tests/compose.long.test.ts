@@ -190,7 +190,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     expect((await list()).json()).toMatchObject({ code: 'gateway/unavailable' });
     await project.call('up', '-d', '--no-build', '--no-deps', '--scale', 'identity=2', 'identity');
     // Asks only once a second. On a slow machine, the service starts slowly, and more frequent requests could use up the limit
-    // of this address before then.
+    // of this address before the service has started.
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 
@@ -219,7 +219,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
     for (const name of storingNames)
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
-    // Both warnings are about settings that the compose file has by itself. The settings that the guide writes to `.env`, the
+    // Both warnings are about settings that the compose file itself makes. The settings that the guide writes to `.env`, the
     // images and the secret cause no warning.
     expect(of('settings')).toEqual([
       expect.stringContaining('warning API_REFERENCE is all'),
@@ -249,7 +249,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
       // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test, because with
-      // the PATH of the shell it would find and call itself.
+      // the PATH of the shell, this script would find and call itself.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };

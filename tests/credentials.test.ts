@@ -38,7 +38,7 @@ import { kith } from './support/command.ts';
 const operatorToken = 'the-operator';
 const processes = ['gateway', ...serviceNames] as const;
 
-// Runs the whole platform on engines with passwords, rights and encryption (docs/adr/0048). If a process of the platform does
+// Runs the whole platform on engines with passwords, rights and encryption (docs/adr/0055). If a process of the platform does
 // not have a right that it needs, a test here fails.
 describe.runIf(availableEngines().includes('containers'))('the credentials', () => {
   const prefix = uniquePrefix();
@@ -169,7 +169,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
         (error) => error.status === 401,
       );
     await waitFor(isRefused, { what: 'the end of the session' });
-    // Makes a dead letter like an old one, whose event is no longer in the stream of events.
+    // Makes a dead letter whose event is no longer in the stream of events, as with old dead letters.
     const letter = headers();
     letter.set('Kith-Subject', `${prefix}.event.${id}.user.updated`);
     const old = { type: 'user.updated', projectId: id, aggregate: { type: 'user', id: ada.id, seq: 1 } };
@@ -217,8 +217,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // The following requests of `connections` must be refused because each contains a subject to which the server then delivers
-    // messages. The sender could name any subject there.
+    // The server must refuse the following requests of `connections`. Each of them contains a subject to which the server
+    // would deliver messages, and the sender could choose any subject there.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],

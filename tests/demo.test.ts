@@ -34,7 +34,7 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
   };
 
   // `keepOut` makes the platform refuse the demo's first user. The start then prints a notice that contains `command`: the
-  // command that lets this user in again, or the reason. `letIn` lets the user in again through the API.
+  // command that lets this user in again, or the reason for the refusal. `letIn` lets the user in again through the API.
   const cases: {
     what: string;
     keepOut(demo: StartFile): Promise<unknown>;

@@ -88,7 +88,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await page.getByLabel('Code that the app shows').fill(app.next());
     await ada.button('Add the app').click();
     const listed = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
-    // `allTextContents` does not wait.
+    // Waits for the first code, because `allTextContents` does not wait for anything.
     await listed.first().waitFor();
     const [code = '', ...others] = await listed.allTextContents();
     expect([code, others.length]).toEqual([expect.stringMatching(/^([A-Z2-7]{6}-){3}[A-Z2-7]{6}$/), 9]);

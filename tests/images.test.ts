@@ -137,7 +137,7 @@ it.each([
     const sentence = `is not installed: run npm ci ${words.join(' ')}.`;
     expect(() => write('storage')).toThrow(sentence);
     expect(existsSync(join(folder, 'other'))).toBe(false);
-    // The packages of the crypto image run on every machine, so this image can be written from them.
+    // The packages of the crypto image run on every machine, so the content of this image can be written here.
     write('crypto');
     rmSync(join(folder, 'other'), { recursive: true });
   },

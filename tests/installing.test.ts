@@ -39,8 +39,8 @@ describe('the packages that are needed to run Kith', () => {
         paths.some((path) => path.startsWith(`node_modules/${start}`));
       for (const start of names) {
         expect(have(Object.keys(lock.packages), start), start).toBe(true);
-        // One package of OpenTelemetry is needed anyway, its API package, because the library for metrics depends on it. The
-        // API package has only types and functions that do nothing.
+        // One package of OpenTelemetry is always installed: its API package, because the library for metrics depends on
+        // it. The API package has only types and functions that do nothing.
         const others = run.filter((path) => path !== 'node_modules/@opentelemetry/api');
         expect(have(others, start), start).toBe(false);
       }

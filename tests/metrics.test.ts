@@ -38,8 +38,8 @@ it('every alert names its section of the guide', () => {
   for (const { name, guide } of alerts) expect(guide, name).toBe(`docs/alerts.md#${name.toLowerCase()}`);
 });
 
-// An upload lasts as long as the client's connection needs. If the alert about slow requests included such operations, clients
-// with slow connections would trigger it.
+// An upload or a download lasts as long as the client's connection needs. If the alert about slow requests included these
+// operations, clients with slow connections would trigger it.
 it.each(expressions.filter((one) => one.includes('_duration_seconds_bucket')))(
   'an expression about request times leaves out the operations whose duration depends on the client: %s',
   (expression) => {

@@ -187,7 +187,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const own = partOf('h');
     await makeSmall(data);
     await diesAfter(data, own, 'counts and checksums match');
-    // Each try dies one step later than the previous try. It repeats all earlier steps.
+    // Each try dies one step later than the previous try, and repeats all earlier steps.
     const steps = [
       ...['events', ...storingNames].map((name) => `${name}.sqlite: marked as moved`),
       ...storingNames.map((name) => `${own}_${name}: marked as complete`),

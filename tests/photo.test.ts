@@ -36,8 +36,8 @@ const traces = [
 ];
 const sizes = { small: 300, large: 1200 };
 /**
- * The stored size of the photo. A phone that is held upright stores a photo sideways. The phone adds an EXIF note which says
- * that the photo must be turned, and the place where the photo was taken.
+ * The stored size of the photo. A phone that is held upright stores a photo sideways. The phone adds EXIF data: the note that
+ * the photo must be turned, and the place where it was taken.
  */
 const lying = { width: 2560, height: 1920 };
 

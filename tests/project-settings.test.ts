@@ -18,8 +18,8 @@ import { startSecondGateway } from './support/second-gateway.ts';
 const listed = 'https://app.example.org';
 const other = 'https://other.example.org';
 /**
- * How long the tests wait. The contract allows one second. The tests wait ten times as long, because the machine may be busy. A
- * gateway that gets no notice asks for changes only every thirty seconds.
+ * How long the tests wait until the gateways know of a change. The contract allows one second. The tests wait ten times as
+ * long, because the machine may be busy. A gateway that gets no notice asks for changes only every thirty seconds.
  */
 const within = { timeoutMs: 10_000, what: 'the change' };
 

@@ -83,7 +83,7 @@ describe('kith restore', () => {
     const begunAt = new Date(Date.parse(manifest.begunAt) + 2 * 3600 * 1000).toISOString();
     await writeFile(file, JSON.stringify({ ...manifest, begunAt }));
   };
-  /** Tries to delete a user and the user's project, while the database refuses it. No restore may make up for this. */
+  /** Tries to delete a user and the user's project, while the database refuses it. No restore may delete them later. */
   const failToDelete = async (call: Call, { id, projectId, accessToken }: TestUser) => {
     using db = new DatabaseSync(join(pathOf('data'), 'identity.sqlite'), { timeout: 5_000 });
     for (const table of ['users', 'projects'])
@@ -309,7 +309,7 @@ describe('kith restore', () => {
 
   it('writes nothing into the folder of the backup, which may be read-only', async () => {
     const copy = await copyOfBackup('untouched');
-    // A folder that gets a file, even for a moment, has another time of change.
+    // If a file is added to a folder, even for a moment, the folder's time of change is different afterwards.
     const folders = [copy, join(copy, 'files')];
     const changed = () =>
       Promise.all(folders.map(async (one) => (await stat(one, { bigint: true })).ctimeNs));

@@ -9,8 +9,8 @@ import { http } from './support/http.ts';
 const unauthorized = { error: 'The access token was revoked. Sign in again.', code: 'auth/unauthorized' };
 const suspended = { error: 'This account is suspended.', code: 'auth/suspended' };
 /**
- * How long the tests wait. The contract allows one second. The tests wait ten times as long, because the machine may be busy. A
- * gateway that gets no notice asks for revocations only every thirty seconds.
+ * How long the tests wait until the gateways know of a revocation. The contract allows one second. The tests wait ten times as
+ * long, because the machine may be busy. A gateway that gets no notice asks for revocations only every thirty seconds.
  */
 const within = { timeoutMs: 10_000, what: 'the refusal' };
 

@@ -108,7 +108,7 @@ describe('npm start, in cases that take longer', () => {
     }
     for (const [env, sentence] of cases) {
       const failed = await start(env);
-      // If the start has not failed, this signal ends it.
+      // If the start succeeds by mistake, this signal ends the platform.
       failed.signal('SIGINT');
       expect(await failed.exited).toBe(1);
       expect(failed.output()).toMatch(sentence);
@@ -133,11 +133,11 @@ describe('npm start, in cases that take longer', () => {
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
     }
     {
-      // In production, monitoring would watch the program that has the port.
+      // In production the platform must not take another port, because monitoring would then watch the wrong program.
       const production = await mkdtemp(join(tmpdir(), 'kith-production-'));
       const KITH_SECRET = 'a secret from outside of the data folder';
       const failed = await start({ KITH_DATA: production, NODE_ENV: 'production', KITH_SECRET });
-      // If the start has not failed, this signal ends it.
+      // If the start succeeds by mistake, this signal ends the platform.
       failed.signal('SIGINT');
       expect(await failed.exited).toBe(1);
       expect(failed.output()).toMatch(

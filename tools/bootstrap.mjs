@@ -11,7 +11,7 @@ import { endAll, root, run } from './bootstrap/run.mjs';
 import { partsFor } from './bootstrap/sizes.mjs';
 
 const [script = '', ...words] = process.argv.slice(2);
-// If nobody reads the output any more, as in `kith --help | head -1`, this ends quietly, as if SIGPIPE had ended it.
+// If nobody reads the output any more, as in `kith --help | head -1`, this process ends quietly, as if SIGPIPE had ended it.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
     if (error.code !== 'EPIPE') throw error;
@@ -48,8 +48,8 @@ async function start() {
   const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
   try {
     const [node = ''] = await Promise.all(installing);
-    // Node delivers a signal that came while files were being moved only in the next turn of the event loop. So this waits for
-    // that turn.
+    // Node delivers a signal that came while files were being moved only in the next turn of the event loop. So this process
+    // waits for that turn.
     await new Promise((turn) => setImmediate(() => setImmediate(turn)));
     if (isAskedToEnd) return 1;
     // These are the flags of a service's process (apps/kith/src/forms/node-flags.ts). In the embedded form, the services run in

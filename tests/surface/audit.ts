@@ -91,7 +91,7 @@ export const audit = surfaceSuite('audit', (world) => {
       { ...own, outcome: 'success' },
       { ...own, outcome: 'auth/forbidden' },
     ]);
-    // The row is stored before the lists of the export are read.
+    // The row of this export is stored before the export reads the audit log, so the export contains it.
     expect(said(body.audit)).toEqual(['identity.export-user success', 'identity.sign-up success']);
   });
 

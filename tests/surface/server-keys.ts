@@ -179,7 +179,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     await world.refused(createNotifications, asked, 'auth/forbidden', { message });
     const short = { token: key, headers, projectId: null };
     await world.refused(listConnections, short, 'auth/forbidden', { message });
-    // These operations, for which a token is optional, treat such a key like any other invalid token.
+    // For the next two operations a token is optional. They treat these keys like any other invalid token.
     expect((await world.ok(getUser, asked)).body).not.toHaveProperty('email');
     const { body } = await world.ok(suggestUsers, { token: key, query: 'query=ada.keys' });
     expect(body.map(({ id }) => id)).toEqual([ada.id]);

@@ -81,7 +81,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     const status = (await world.ok(getConnectionStatus, about(common, grace))).body;
     const { connectionId } = status as { connectionId: string };
     await world.ok(acceptConnection, { ...by(common), params: { connectionId } });
-    // Alan gets connected with Grace, who is not connected with Ada. Such a connection does not count either.
+    // Alan gets connected with Grace. She is not connected with Ada, so Alan and Ada still have no connection in common.
     await world.platform.connect(alan, grace);
     await world.refused(requestConnection, about(alan, ada), 'connection/not-allowed');
     await world.ok(deleteConnection, { ...by(common), params: { connectionId } });

@@ -34,7 +34,7 @@ export async function runKith<T>(words: readonly string[], env: NodeJS.ProcessEn
   return { value: JSON.parse(last), seconds: (performance.now() - begun) / 1000, peakMiB };
 }
 
-/** Absent if the process has ended. Only Linux reports the peak of another process. */
+/** The most memory that a process has used, in MiB. `undefined` if the process has ended, or on a system other than Linux. */
 function peakOf(pid: number | undefined): number | undefined {
   try {
     const [, kiB] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];

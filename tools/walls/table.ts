@@ -30,7 +30,8 @@ const service: Room = {
 };
 
 /**
- * Packages that the tests of every package may import in addition: packages that tests start, and packages that tests look into.
+ * Packages that the tests of every package may import in addition to the package's own entry: packages that tests start, and
+ * packages that tests look into.
  */
 export const suites = [
   ...[...storing, ...embedding, ...distributing, '@kith/store/testing'],
@@ -59,12 +60,12 @@ export const packages: Readonly<Record<string, Room>> = {
   'libs/base': {
     may: ['@kith/contracts'],
     instead:
-      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code out of base into the package that it needs.',
+      'All packages may import base, so base imports only contracts. Pass what base needs as a parameter, or move the code from base into the package that the code imports.',
   },
   'libs/store': {
     may: [...base, '@kith/contracts'],
     instead:
-      'The store imports neither the bus nor the runtime. Declare in the store what it needs of them, as with `Progress` and `Span`.',
+      'The store imports neither the bus nor the runtime. Declare in the store what the store needs of the bus or the runtime, as with `Progress` and `Span`.',
   },
   'libs/bus': {
     may: [...base, '@kith/store', '@kith/store/sqlite'],
@@ -102,7 +103,7 @@ export const packages: Readonly<Record<string, Room>> = {
       ...services.map((name) => `@kith/${name}`),
     ],
     instead:
-      'The application composes services and does not import the test kit. Move what it needs of the test kit into the application.',
+      'The application composes services and does not import the test kit. Move what the application needs from the test kit into the application.',
   },
   'apps/testing': {
     may: [...storing, ...embedding, ...distributing, '@kith/platform', '@kith/engines', '@kith/client'],

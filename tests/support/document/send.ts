@@ -58,8 +58,8 @@ function texts(values: Things): Record<string, string> {
 }
 
 /**
- * Whether the path must always name the user for whom the request is made. This is the case if the operation refuses all other
- * users, or if the operation is for operators.
+ * Whether the path must name the user of the request, and never a made-up id. This is so for two operations that a user may
+ * call only about themselves, and for all operators' operations.
  */
 function isOwn({ id, security }: Described): boolean {
   return ['identity.update-user', 'identity.export-user'].includes(id) || security.includes('operatorToken');

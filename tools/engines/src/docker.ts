@@ -29,7 +29,7 @@ export async function dockerState(): Promise<{ answers: true } | { answers: fals
 }
 
 /**
- * Returns the address of the Docker engine if that engine is on another machine, or has the network of another machine. Otherwise
+ * Returns the address of the Docker engine if the engine publishes ports on another machine, and not on this one. Otherwise
  * returns `undefined`. An engine that is reached through a socket publishes ports on this machine, also with Docker Desktop.
  */
 export async function dockerElsewhere(env: NodeJS.ProcessEnv): Promise<string | undefined> {

@@ -21,7 +21,7 @@ export class EngineContainer extends GenericContainer {
     if (spec.isInMemory) this.withTmpFs({ [spec.volume]: 'rw' });
     if (spec.user) {
       const [uid, gid] = spec.user.split(':');
-      // A volume would belong to the image's own user and not to this user, so the data is in a file system in memory.
+      // A volume would belong to the image's own user and not to `spec.user`, so the data is in a file system in memory.
       this.withUser(spec.user).withTmpFs({ [spec.volume]: `uid=${uid},gid=${gid},mode=0700` });
     }
     if (spec.command.length > 0) this.withCommand(spec.command);

@@ -64,9 +64,9 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
 }
 
 /**
- * Throws if a container with one of these names is in use, or is not one of Kith's. The caller then removes all containers with
- * these names. A container of this installation is never in use, because this process has locked the data folder. Its recorded
- * process id is not checked, because another process may have the same id by now.
+ * Throws if a container with one of these names is in use, or is not one of Kith's. If it does not throw, the caller removes
+ * all containers with these names. A container of this installation is never in use, because this process has locked the data
+ * folder. Its recorded process id is not checked, because another process may have the same id by now.
  */
 async function refuseIfUsed(name: string, containers: readonly string[], of: Installation): Promise<void> {
   for (const container of containers) {
@@ -163,8 +163,8 @@ export function removalOf(volumes: readonly string[]): string {
   return `docker volume rm ${volumes.join(' ')}`;
 }
 
-// Refuses a volume that holds the data of another image. An engine of this image would not find that data, and would start
-// empty, as if all data were lost.
+// Refuses a volume whose data was written by an engine of another image. An engine of `image` would not find that data, and
+// would start empty, as if all data were lost.
 async function ensureVolume(volume: string, image: string, installation: Installation): Promise<void> {
   const labels = await labelsOf('volume', volume);
   const made = labels?.[imageLabel];

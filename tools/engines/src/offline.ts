@@ -42,7 +42,7 @@ export async function buildOfflineImages(
   // is handled here.
   ferretdb?.catch(() => {});
   await ensureBase(mirror, context);
-  // `mongo` comes last, because it waits for a compiler.
+  // `mongo` comes last, because it needs the compiled FerretDB.
   for (const name of names.filter((other) => other !== 'mongo')) {
     await buildImage(name, name === 'node' ? await nodeBinary() : undefined, context);
   }

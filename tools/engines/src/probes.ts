@@ -16,7 +16,8 @@ export async function isReady(engine: Engine, ports: EnginePorts, probe?: Probe)
     const auth = probe?.auth ? `AUTH ${probe.auth}\r\n` : '';
     return (await ask(port, Buffer.from(`${auth}PING\r\n`), '+PONG\r\n', probe)) !== '';
   }
-  // The answer ends with `ok`, which is 1 as a double. MongoDB and FerretDB both answer this ping without a sign-in.
+  // The answer ends with the field `ok` and its value 1, as a double. MongoDB and FerretDB both answer this ping without a
+  // sign-in.
   if (engine === 'mongo') return (await ask(port, mongoPing(), 'ok\0\0\0\0\0\0\0\xf0\x3f', probe)) !== '';
   // NATS greets clients before JetStream has recovered. Its health page reports success only after the recovery.
   const signal = AbortSignal.timeout(2_000);
