@@ -71,7 +71,7 @@ export function useOf(
   };
 }
 
-/** The answer that contains a session's tokens, in the form of the contract. Issues a new access token for it. */
+/** The answer that contains a session's tokens, in the form of the contract. Issues a new access token for the session. */
 export async function sessionAnswer(
   app: AppContext,
   user: User,

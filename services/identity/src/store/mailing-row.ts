@@ -30,7 +30,7 @@ export function mailingRow(
   { projectId, id }: { projectId: string; id: string },
   { kind, address, redirect = null, name, until }: NewMailing,
   at: Date,
-  /** The token of an earlier mail, which stays valid until the new mail is sent. */
+  /** The token of an earlier mail. This token stays valid until the new mail is sent. */
   token: StoredMailing['token'] = null,
 ) {
   const since = at.getTime();

@@ -70,8 +70,8 @@ export class People {
   }
 
   /**
-   * Users whose username or name contains `search` (folded). Users whose username begins with it come first, then users whose
-   * name begins with it, then all others.
+   * Users whose username or name contains `search` (folded). Users whose username begins with `search` come first, then users
+   * whose name begins with `search`, then all others.
    * @param of.hiddenAmong Returns which of the users with these ids are not shown.
    * @param of.deadline Unix ms. If it passes before enough users are found, throws `DeadlinePassed`.
    */
