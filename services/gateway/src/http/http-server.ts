@@ -142,7 +142,8 @@ export async function startHttpServer(options: {
   server.on('checkExpectation', onRequest);
   const openOn = (socket: Socket) => [...(open.get(socket) ?? [])];
   server.on('connect', (_request, socket: Socket) => {
-    // Node has removed its own listener for `timeout`, which calls the function that is passed to `setTimeout` above.
+    // For CONNECT, Node removes its own listener for `timeout`, which would call the function that is passed to `setTimeout`
+    // above. This listener replaces it.
     socket.on('timeout', () => server.emit('timeout', socket));
     answerConnect(socket, openOn(socket), log);
   });
