@@ -61,7 +61,8 @@ export class ErasureList {
     // If this write fails, the note stays, and the caller still gets the error of the erasure.
     const withdraw = () =>
       this.#write({ ...erased, at: new Date().toISOString(), withdraws: id }).catch(() => {});
-    // With an `Idempotency-Key`, the erasure is made only after `erase` has ended.
+    // With an `Idempotency-Key`, the erasure is made only after `erase` has ended. If it fails then, `ifUnmade` withdraws the
+    // note.
     const isHeld = ifUnmade(withdraw);
     try {
       return await erase();

@@ -13,7 +13,7 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 /**
  * Whether a request may see profiles. If strangers must not see profiles, gateways already refuse requests without a token
  * (spec#users-strangers-none). This check is needed for two reasons: a gateway of an older version does not refuse such
- * requests, and another gateway may not have got the setting yet.
+ * requests, and a gateway may not have got the project's new setting yet.
  */
 export async function seesProfiles(
   app: AppContext,

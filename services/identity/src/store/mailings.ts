@@ -19,8 +19,8 @@ export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
   /**
-   * Why the user's sessions end; absent if no session ends. If it is set, the mails that end with the sessions are removed,
-   * too.
+   * Why the user's sessions end; absent if no session ends. If it is set, the mails whose tokens end with the sessions are
+   * removed, too.
    */
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
