@@ -18,8 +18,8 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
- * successor. A token that was already exchanged may be sent again after these 30 s, or after its successor was exchanged. Then
- * the session and all of its refresh tokens end (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
+ * successor. If the exchanged token is sent after these 30 s, or after its successor was exchanged, too, the session ends, and
+ * with it all of its refresh tokens (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
   requestNewAccessToken,
