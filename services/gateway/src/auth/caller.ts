@@ -28,7 +28,7 @@ export class Callers {
     return this.#operators.identify(authorization, request);
   }
 
-  /** Throws `auth/unauthorized`, `auth/forbidden`, or `gateway/unavailable` while no token can be verified. */
+  /** Throws `auth/unauthorized` or `auth/forbidden`. While no token can be verified, throws `gateway/unavailable`. */
   async identify(
     authorization: string | undefined,
     at: OperatorRequest & { operation: OperationSpec; projectId: string | null },

@@ -190,7 +190,7 @@ export async function startHttpServer(options: {
     }
     const late = setTimeout(() => {
       log.warn({ connections: open.size }, 'stopped with requests still in flight');
-      // `closeAllConnections` leaves out a connection with CONNECT.
+      // `closeAllConnections` would not close a connection that was used for CONNECT.
       for (const socket of open.keys()) socket.destroy();
     }, timeouts.drain);
     await closed;

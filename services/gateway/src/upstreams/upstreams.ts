@@ -275,7 +275,7 @@ export class Upstreams {
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
     if (!writeHead(response, head)) return void reply.destroy();
-    // If no bytes have moved for this time, the client has stopped reading, and its connection is closed.
+    // If no bytes move for this time, the client has stopped reading. Its connection is then closed.
     response.setTimeout(this.#times.unread, () => cutOff(response));
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);

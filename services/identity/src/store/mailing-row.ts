@@ -12,7 +12,7 @@ export interface NewMailing {
    * name; mails without a name count as having the same name.
    */
   name?: string;
-  /** When the mail becomes useless; a day after `at` by default. */
+  /** When the mail becomes useless; by default, a day after it was requested. */
   until?: Date;
 }
 
