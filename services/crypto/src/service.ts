@@ -9,7 +9,7 @@ export interface CryptoOptions {
   /** The `aud` of signed tokens. */
   tokenAudience?: string;
   /**
-   * Whether test tokens are signed. If this is `false`, the operation answers `route/not-found` (spec#test-tokens-production).
+   * Whether test tokens are signed. If this is `false`, the operations answer `route/not-found` (spec#test-tokens-production).
    */
   allowTestTokens: boolean;
 }

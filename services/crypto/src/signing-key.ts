@@ -8,8 +8,8 @@ const minBits = 2048;
  */
 const maxBits = 4_096;
 /**
- * The limit of the public exponent. Nearly all keys have the exponent 65,537. A large exponent makes each signature many times
- * as expensive.
+ * The limit of the public exponent. Nearly all keys have the exponent 65,537. With a much larger exponent, each signature is
+ * many times as expensive.
  */
 const maxExponent = 2n ** 32n;
 /** The PEM of a key of 4,096 bits has 3.3 KB. The limit leaves room for line breaks and for text before the key. */

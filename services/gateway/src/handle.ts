@@ -111,8 +111,8 @@ export function createHandle(parts: HandleParts) {
     };
     let serverKey: ServerKeyCaller | undefined;
     const identifyUser = async () => {
-      // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text is not the id of a user, so a
-      // server key cannot act for it.
+      // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text is not the id of a user. So a
+      // request with a server key and two such lines is refused.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });

@@ -126,8 +126,8 @@ describe.each(availableEngines())('exports (%s)', (engine) => {
     await using world = await ExportWorld.start(engine, { exportTimes: { retry: [1, 1] } });
     let isLost: Promise<void> | undefined;
     await world.give('notifications', () => ({ items: [], next: 'more' }));
-    // The second page of a section is requested only after the first pages of all sections have arrived. So only later pages of
-    // the notifications are lost.
+    // The second page of a section is requested only after the first pages of all sections have arrived. So the export gets the
+    // first page of the notifications, and only later pages are missing.
     await world.give('sessions', async ({ after }) => {
       if (after === null) return { items: [sessionItem(randomUUID())], next: 'more' };
       isLost ??= lose(world);

@@ -134,7 +134,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       expect(await isDegraded()).toBe(true);
       hangs = false;
       for (const socket of sockets) socket.resume();
-      // The metrics notice this without a request.
+      // The metrics show that Redis works again, even before the next request.
       await waitFor(async () => !(await isDegraded()), { what: 'the end of the degradation' });
       expect(redisLines()).toHaveLength(logged + 2);
       expect((await list('127.0.0.8')).headers['x-ratelimit-remaining']).toBe('2');

@@ -18,7 +18,7 @@ export interface AppContext {
   epoch: number;
   /** When the database was last restored, in Unix ms; 0 if it never was. */
   restoredAt: number;
-  /** For requests to other services, and for work on published events. */
+  /** Sends requests to other services, and erases events that were published. */
   bus: Bus;
   tokens: AccessTokens;
   keys: SigningKeys;

@@ -20,8 +20,8 @@ const firstWaitMs = 30_000;
 const longestWaitMs = 3600_000;
 
 /**
- * The failures at an address are counted under an id. The id contains this many characters of the address's hash. These
- * characters hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
+ * How many characters of the hash of an address are in the id (`addressPlace`) under which failures at this address are
+ * counted. These characters hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
  */
 const placeCharacters = 4;
 
@@ -49,8 +49,9 @@ export function attemptOf<Whose extends Pick<Attempt, 'address' | 'userId'>>(
 }
 
 /**
- * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). All unknown clients
- * share one count of failures. A client that the account knows has a count of its own. So no stranger can lock the user out.
+ * Limits the failed attempts at an account, so that nobody can guess its password (spec#accounts-attempts). An account knows
+ * the clients from which its user has signed in lately. Each of these clients has a count of its own. All other clients share
+ * one count of failures. So no stranger can lock the user out.
  */
 export class Attempts {
   readonly #store: AttemptStore;
@@ -148,7 +149,9 @@ export class Attempts {
     await this.#store.forgetFactors(projectId, userId);
   }
 
-  /** Forgets the clients of an erased account. If `address` is given, also forgets the failures at the address. Idempotent. */
+  /**
+   * Forgets which clients an erased account knows. If `address` is given, also forgets the failures at the address. Idempotent.
+   */
   async forget(of: { projectId: string; userId: string; address?: string | null }): Promise<void> {
     if (of.address != null) {
       const { projectId, address } = of;

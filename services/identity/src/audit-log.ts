@@ -5,7 +5,8 @@ import type { AppContext } from './app.ts';
 import { erased } from './store/index.ts';
 
 /**
- * Stores the audit rows of all services. Identity's own rows are already stored, unless a process died before it stored them.
+ * Stores the audit rows of all services, which arrive as events. Identity also stores its own rows directly (`auditLogOf`). So
+ * the event of such a row changes nothing, unless a process died before it stored the row.
  */
 export const auditEvents = subscription({
   durable: 'identity-audit',

@@ -21,8 +21,8 @@ export const identityBackup: ServiceBackup = {
     { rows: deletedUsers, target: users },
     { rows: deletingProjects, target: projects },
   ],
-  // The blocks belong to the connections service, and the backup reads that service's data before identity's data. So identity's
-  // copy of the blocks is read early, too.
+  // The blocks belong to the connections service, whose data a backup reads before identity's data. So identity's copy of the
+  // blocks has to be read before both.
   early: [blocks],
   standing({ type, projectId, aggregate, data }, copied) {
     if (type === sessionRevoked.type) {

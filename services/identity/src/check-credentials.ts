@@ -33,10 +33,10 @@ export async function checkCredentials(
   request.audit.tell({ actor: found ? `user:${found.id}` : strangerOf(app, projectId, body.email) });
   const attempt = attemptOf(request, { address: body.email, userId: found?.id ?? null });
   const hash = found?.passwordHash ?? null;
-  // At first, the password of a user with an imported hash is checked as if nobody had the address, so the check fails. This
-  // failure is counted before the imported hashes are verified, because this verification may have to wait until the deadline
-  // is over. So the count does not show who was imported (spec#accounts-attempts-imported). If the imported hash matches, the
-  // failure is taken back.
+  // For a user with an imported hash, the password is first checked as if nobody had the address. So this check fails, and the
+  // failure is counted. The imported hash is verified only after that. If the deadline passes while the verification waits for
+  // its turn, the failure is already counted. So the count does not show who was imported (spec#accounts-attempts-imported). If
+  // the imported hash matches, the failure is taken back.
   const own = importedHash(hash) === null ? hash : null;
   const verify = () => app.passwords.verify(body.password, own, deadline);
   const verifyOthers = async () => {

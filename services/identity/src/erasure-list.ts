@@ -8,8 +8,8 @@ import { z } from 'zod';
 
 /**
  * A note of an erasure. The note names a user or, without `userId`, a whole project. After a restore from an older backup, the
- * notes say what has to be erased again. If a note has `withdraws`, it withdraws the note with this `id`, because that erasure
- * did not happen.
+ * notes say what has to be erased again. A note with `withdraws` says that another erasure did not happen: `withdraws` is the
+ * `id` of the note of that erasure.
  */
 export const erasureNote = z.object({
   projectId: uuid,
@@ -61,7 +61,8 @@ export class ErasureList {
     // If this write fails, the note stays, and the caller still gets the error of the erasure.
     const withdraw = () =>
       this.#write({ ...erased, at: new Date().toISOString(), withdraws: id }).catch(() => {});
-    // With an `Idempotency-Key`, the erasure is made only after `erase` has ended.
+    // With an `Idempotency-Key`, the erasure is made only after `erase` has ended. If it fails then, `ifUnmade` withdraws the
+    // note.
     const isHeld = ifUnmade(withdraw);
     try {
       return await erase();

@@ -84,7 +84,7 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   const from = position ? { after: position.after } : { skip: before };
   // Reads one row more than the page holds, to know whether another page follows.
   const { rows: found, total: counted, isPart } = await list.read({ from, limit: limit + 1 });
-  // A page shows that the list has the rows before the page, too, even if they were not counted.
+  // The list has at least the rows before this page and the rows that were just read, even if fewer rows were counted.
   const total = isPart && found.length > 0 ? Math.max(counted, before + found.length) : counted;
   const asked = found.slice(0, limit);
   const rows = asked.slice(0, list.fitting?.(asked));

@@ -22,8 +22,8 @@ export interface FromRequest {
 
 /**
  * Opens a session of a user. Returns the answer of sign-up, sign-in and verify-external-user (spec#accounts-session).
- * @param changed The error code to throw if the user has meanwhile changed something that the session depends on. For a new
- * user, `changed` is left out.
+ * @param changed The error code to throw if a change of the user has meanwhile ended the user's sessions. For a new user,
+ * `changed` is left out.
  */
 export async function openSession(
   app: AppContext,
@@ -71,7 +71,7 @@ export function useOf(
   };
 }
 
-/** The answer that contains a session's tokens, in the form of the contract. Issues a new access token for it. */
+/** The answer that contains a session's tokens, in the form of the contract. Issues a new access token for the session. */
 export async function sessionAnswer(
   app: AppContext,
   user: User,

@@ -3,8 +3,8 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * The list contains only the first characters of each common password's hash: this many, in base64url.
- * `tools/common-passwords.ts`, which writes the list, uses the same number.
+ * How many characters of each common password's hash the list contains, in base64url. `tools/common-passwords.ts`, which writes
+ * the list, uses the same number.
  */
 const hashCharacters = 6;
 

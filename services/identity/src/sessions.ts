@@ -20,8 +20,8 @@ const mostSessions = 200;
 const clocksDifferMs = 5 * 60_000;
 
 /**
- * The reason that the event contains if an operator, and not the user, has ended the session. If a reason is missing here, the
- * user has ended the session, and the event contains the reason as it is.
+ * The reasons for which operators end sessions, each with the reason that the event contains. For any other reason, the event
+ * contains this reason as it is, and has the session's user as its actor.
  */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',

@@ -13,7 +13,7 @@ interface Reader extends Pick<RequestContext, 'seesAll' | 'serverKey'> {
 /**
  * Whether a request may see profiles. If strangers must not see profiles, gateways already refuse requests without a token
  * (spec#users-strangers-none). This check is needed for two reasons: a gateway of an older version does not refuse such
- * requests, and another gateway may not have got the setting yet.
+ * requests, and a gateway may not have got the project's new setting yet.
  */
 export async function seesProfiles(
   app: AppContext,
@@ -32,7 +32,7 @@ export function seesOwn({ caller, serverKey }: Reader, userId: string): boolean 
   return caller ? caller.userId === userId : serverKey !== undefined;
 }
 
-/** Adds the last sign-in to a user who was found by name, if the reader may see this time. */
+/** Adds the last sign-in to a user who was found by username or foreign id, if the reader may see this time. */
 export async function asShown(app: AppContext, reader: Reader, user: User | null): Promise<User | null> {
   if (!user || !seesOwn(reader, user.id)) return user;
   return (await app.store.users.withSignIns([user]))[0] ?? null;

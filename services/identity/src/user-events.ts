@@ -42,8 +42,9 @@ export function userDeletedEvent(user: User, at: Date): EventEnvelope {
 }
 
 /**
- * The last event of a user of whom identity knows nothing but the id. Its `occurredAt` is the present, so while the event is
- * young, services do not ask whether an import has reused the id (docs/adr/0014).
+ * The last event of a user of whom identity knows nothing but the id. Its `occurredAt` is the present, so services apply it
+ * without a question. They ask identity whether an import has reused the id only if the event is more than eight days old
+ * (docs/adr/0014).
  */
 export function goneUserEvent({ projectId, userId }: { projectId: string; userId: string }): EventEnvelope {
   return makeEvent(userDeleted, {

@@ -38,7 +38,7 @@ test.each(availableEngines())(
       return (await app.store.erasure.unfinished(10)).length === 0;
     };
     await waitFor(isFinished, { what: 'the end of the erasure', timeoutMs: 10_000 });
-    // The session stays stored until gateways need not refuse its access token any more.
+    // The session stays stored as long as gateways have to refuse its access token.
     expect(await read()).toEqual({ revokedAt, expiresAt: tokensEnd(revokedAt) });
   },
 );

@@ -89,7 +89,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     expect([outcomes[0], gone]).toEqual([{ there: back }, expect.not.arrayContaining([back.id])]);
     const stored = (await store.users.findMany(projectId, ids)).map(({ id }) => id);
     expect(stored.filter((id) => gone.includes(id))).toEqual([]);
-    // Each user is either stored and left out, or announced and refused by later imports, too.
+    // Each user is either stored and not announced, or announced and then refused by later imports, too.
     expect(await store.imports.add(projectId, users)).toEqual(
       users.map((user) => (stored.includes(user.id) ? { there: user } : 'deleted')),
     );

@@ -166,8 +166,8 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     const documents = await openDocuments(place.config, declared);
     const [users, people] = [new Users(documents), new People(documents, { searched: 4 })];
     try {
-      // As in the search, the newest user comes first. The users at both ends of each part are among the users who have the
-      // text.
+      // As in the search, the newest user comes first. The search looks at four users at a time. Some of the users who have the
+      // text are at an end of such a part, for example the users 3 and 4.
       const matching = [0, 3, 4, 5, 6, 7, 11, 12];
       const all = Array.from({ length: 13 }, (_, nth) =>
         makeUser({
@@ -186,7 +186,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
       expect(await find('one', 20)).toEqual(expected);
       const isBlocking = engine === 'embedded';
       expect(search).toHaveBeenCalledTimes(isBlocking ? 4 : 1);
-      // A page that is full before the part ends continues after its last user.
+      // If a page of the search is full before the end of a part, the next page begins after the last user of the full page.
       for (const limit of [1, 2, 3, 7, 8]) expect(await find('one', limit)).toEqual(expected.slice(0, limit));
       expect(await find('nobody', 20)).toEqual([]);
       // A search that does not block the process is a single query.

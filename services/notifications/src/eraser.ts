@@ -23,7 +23,7 @@ const everyMs = 1_000;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** How long work that began before the end of an account can go on after the end, and store data of the user, in ms. */
+  /** How long after the end of an account work that began before the end may still store data of the user, in ms. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;

@@ -257,8 +257,8 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     await world.publish(world.life(stays, known).withdrawn);
     await world.quiet(stays);
     expect(await hasFeed(gone)).toBe(false);
-    // An empty feed is stored for each of the other users. This has a purpose. If another process is just adding the
-    // notification of the request, its change of the feed is refused. When it tries again, it finds the withdrawal.
+    // An empty feed is stored for each of the two other users. If another process is adding the notification of the withdrawn
+    // request at this moment, its change of the feed is refused. When the process tries again, it finds the withdrawal.
     expect(await Promise.all([known, stays].map(hasFeed))).toEqual([true, true]);
   });
 

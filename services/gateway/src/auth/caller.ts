@@ -28,7 +28,7 @@ export class Callers {
     return this.#operators.identify(authorization, request);
   }
 
-  /** Throws `auth/unauthorized`, `auth/forbidden`, or `gateway/unavailable` while no token can be verified. */
+  /** Throws `auth/unauthorized` or `auth/forbidden`. While no token can be verified, throws `gateway/unavailable`. */
   async identify(
     authorization: string | undefined,
     at: OperatorRequest & { operation: OperationSpec; projectId: string | null },
@@ -46,8 +46,8 @@ export class Callers {
         throw new ApiError('auth/forbidden', { message: 'This endpoint takes only a server key.' });
       case 'optional':
         return this.#user(authorization, at.projectId).catch((error: unknown) => {
-          // If the token is optional, an invalid token counts as no token. But if the gateway cannot verify the token yet, it
-          // throws this error (503). A signed-in user must not get the answer for callers without a token.
+          // If the token is optional, an invalid token counts as no token. But while the gateway cannot verify tokens, it
+          // throws `gateway/unavailable`: a signed-in user must not get the answer for callers without a token.
           if (error instanceof ApiError && error.code !== 'gateway/unavailable') return null;
           throw error;
         });

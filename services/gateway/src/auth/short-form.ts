@@ -16,9 +16,9 @@ export interface Scope {
 }
 
 /**
- * Finds the project of a request whose address is a short form and names no project. Usually, this is the project of the token.
- * For a read that needs no token, this is the project of the user in the address. For such a read, a token of another project
- * counts as no token (spec#short-forms-project).
+ * Finds the project of a request under a short form, which is an address that names no project. Usually, this is the project of
+ * the token. For a read that needs no token, this is the project of the user in the address. For such a read, a token of
+ * another project counts as no token (spec#short-forms-project).
  */
 export async function scopeOf(
   bus: Bus,

@@ -84,8 +84,8 @@ async function inShapesOfLists(
   if (answers === 'collection') {
     const collection = output as Collection;
     if (!isReplay) return (await listOf(collection)) ?? empty(collection);
-    // A repeated request gets its first answer, even if the list has been changed or deleted since. That answer has no ids, so
-    // the current ids are shown (spec#existing-clients-list-key).
+    // A request that is repeated with its idempotency key gets the first answer again, even if the list has been changed or
+    // deleted since. The stored answer has no ids, so the current ids are shown (spec#existing-clients-list-key).
     const entityIds = (await read(collection.id))?.entityIds ?? [];
     return { ...empty(collection), entityIds };
   }

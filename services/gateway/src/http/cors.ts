@@ -25,7 +25,7 @@ const preflightSeconds = 7200;
 
 type Origins = '*' | readonly string[];
 /**
- * The origins that may call the addresses of operators. There are none yet. The console will have an origin of its own
+ * The origins that may call the addresses of operators. Only the origin of a console may do so, and there is no console yet
  * (spec#cors-admin).
  */
 const ofConsole: Origins = [];

@@ -13,7 +13,7 @@ export interface Exchange {
    * span.
    */
   traceparent?: string | undefined;
-  /** The address that the target names. */
+  /** The meaning of the request's method and address. */
   address: Address;
   /** The operation's name, once the route is known. */
   operation?: string;

@@ -94,14 +94,14 @@ export async function startHttpServer(options: {
     // With `true`, Node would answer a missing Host itself, without the envelope.
     requireHostHeader: false,
   });
-  // A client may end its side of the connection after its request (RFC 9112 section 9.6). The request is carried out all the
-  // same, so the client still gets the answer. Node has this option, but Node's types lack it. Only a stream ends when the
+  // A client may end its side of the connection after its request (RFC 9112 section 9.6). With `httpAllowHalfOpen`, the request
+  // is carried out all the same, and the client gets the answer. Node's types lack this option. Only a stream ends when the
   // client ends its side (see EventWriter).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.maxConnections = caps.all;
-  // Node calls this function for a connection on which no bytes have moved for this time. Either the connection is between two
-  // requests, or the client reads nothing. If an answer is not completely written yet, the client is not the cause, and the
-  // connection stays open.
+  // Node calls this function for a connection on which no bytes have moved for `timeouts.unread`. Either the connection is
+  // between two requests, or the client reads nothing. If an answer is not completely written yet, the client is not the cause,
+  // and the connection stays open.
   server.setTimeout(timeouts.unread, (socket) => {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
@@ -142,7 +142,8 @@ export async function startHttpServer(options: {
   server.on('checkExpectation', onRequest);
   const openOn = (socket: Socket) => [...(open.get(socket) ?? [])];
   server.on('connect', (_request, socket: Socket) => {
-    // Node has removed its own listener for `timeout`, which calls the function that is passed to `setTimeout` above.
+    // For CONNECT, Node removes its own listener for `timeout`, which would call the function that is passed to `setTimeout`
+    // above. This listener replaces it.
     socket.on('timeout', () => server.emit('timeout', socket));
     answerConnect(socket, openOn(socket), log);
   });
@@ -189,7 +190,7 @@ export async function startHttpServer(options: {
     }
     const late = setTimeout(() => {
       log.warn({ connections: open.size }, 'stopped with requests still in flight');
-      // `closeAllConnections` leaves out a connection with CONNECT.
+      // `closeAllConnections` would not close a connection that was used for CONNECT.
       for (const socket of open.keys()) socket.destroy();
     }, timeouts.drain);
     await closed;

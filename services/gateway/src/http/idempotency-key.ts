@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import { type OperationSpec, takesKey } from '@kith/contracts';
 
-/** A string of RFC 9651 section 3.3.3. */
+/** A string in quotes, as RFC 9651 section 3.3.3 defines it. */
 const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/;
 /**
  * The form of a key without quotes around it. The key contains no space, because Node joins two header lines with a comma and a

@@ -25,7 +25,8 @@ export function hasFailed(socket: Socket): boolean {
 
 /**
  * Answers bytes that are not a request, and refuses requests that do not arrive completely. If there is no response object,
- * writes to the bare connection. `open` holds the answers on this connection that have not ended yet. They are sent first.
+ * writes to the bare connection. `open` holds the answers on this connection that have not ended yet. These answers are sent
+ * first.
  */
 export function answerParserError(
   error: NodeJS.ErrnoException,
@@ -66,8 +67,8 @@ export function answerParserError(
 }
 
 /**
- * Refuses CONNECT, because the gateway is no proxy. `open` holds the answers on this connection that have not ended yet. They
- * are sent first.
+ * Refuses CONNECT, because the gateway is no proxy. `open` holds the answers on this connection that have not ended yet. These
+ * answers are sent first.
  */
 export function answerConnect(socket: Socket, open: readonly ServerResponse[], log: Logger): void {
   socket.on('error', () => socket.destroy());

@@ -27,7 +27,7 @@ interface Counted {
 /**
  * Counts requests. Each request is counted first per operation and client over all projects, and then per operation, project
  * and client. So with made-up project ids, a client gets no more requests and no more memory than the ceiling allows
- * (docs/adr/0032). Keys: `<prefix>:limit:<operation>:<project, - or *>:<client>`.
+ * (docs/adr/0032). Keys: `<prefix>:limit:<operation>:<project>:<client>`, with `-` for no project and `*` for all projects.
  */
 export class RateLimits {
   readonly #counted = new Map<string, Counted>();

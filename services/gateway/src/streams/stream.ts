@@ -16,8 +16,9 @@ export interface StreamTimes {
 export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unread: 30_000 };
 
 /**
- * How long an evicted client waits before it connects again, in ms. This wait is longer than usual. With a short wait, six tabs
- * would evict each other without end.
+ * How long a client waits before it connects again, in ms, if a newer stream of its user has taken its place. This wait is
+ * longer than usual. A user may have five open streams. With a short wait, the streams of six tabs would replace each other
+ * without end.
  */
 const evictedRetryMs = 60_000;
 

@@ -51,7 +51,7 @@ export class ProjectSettings {
     return this.#following?.ageSeconds;
   }
 
-  /** How many projects have set something. */
+  /** How many projects are in the table: those that have set something, and those that are deleted. */
   get size(): number {
     return this.#projects.size;
   }

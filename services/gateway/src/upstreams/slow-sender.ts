@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Watches the body of an upload while it arrives. Calls `onIdle` if the sender has sent nothing for `idleMs`. `isHeld()`
- * returns true while the receiver itself holds the sender back. The time during which the sender is held back does not count as
- * idle. Instead, calls `onStuck` if the receiver has held the sender back and taken nothing for `stuckMs`. Calls `onWhole` soon
- * after the whole body has arrived, even if the receiver does not take it.
+ * Watches the body of an upload while it arrives.
+ * @param of.isHeld Returns true while the receiver itself holds the sender back. This time does not count as idle.
+ * @param of.onIdle Called if the sender has sent nothing for `idleMs`.
+ * @param of.onStuck Called if the receiver has held the sender back and taken nothing for `stuckMs`.
+ * @param of.onWhole Called soon after the whole body has arrived, even if the receiver does not take it.
  * @returns A function that ends the watch.
  */
 export function watchSender(

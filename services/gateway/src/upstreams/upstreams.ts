@@ -38,7 +38,7 @@ const defaults: UpstreamTimes = { idle: 30_000, answer: 60_000, unread: 60_000 }
 export interface UpstreamOptions {
   /** The addresses of services that receive or send files, by the name of the service. */
   urls: Readonly<Record<string, string>>;
-  /** The secrets by which those services recognise this gateway. */
+  /** The secrets by which the services in `urls` recognise this gateway. */
   secrets: Secrets | undefined;
   /** How long a service may take to begin an answer that needs no body. */
   requestTimeoutMs: number;
@@ -257,8 +257,8 @@ export class Upstreams {
   async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
     const headers = textHeaders(reply);
     if (headers[statusHeader] === undefined) {
-      // The reply has no status of a service of ours. Either some other program has answered, or the service considers the
-      // request unsigned (docs/adr/0045).
+      // The reply lacks the status header that our services send. Either some other program has answered, or the service
+      // considers the request unsigned (docs/adr/0045).
       reply.resume();
       throw new ApiError('gateway/unavailable');
     }
@@ -270,11 +270,12 @@ export class Upstreams {
       const value = headers[name];
       if (value !== undefined) head.headers[name] = value;
     }
-    // Pages that are cross-origin isolated can load the file only with this header. CORS and the token decide who gets a file.
+    // Pages that are cross-origin isolated can load the file only with this header. The header alone gives nobody access: CORS
+    // and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
     if (!writeHead(response, head)) return void reply.destroy();
-    // If no bytes have moved for this time, the client has stopped reading, and its connection is closed.
+    // If no bytes move for this time, the client has stopped reading. Its connection is then closed.
     response.setTimeout(this.#times.unread, () => cutOff(response));
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);

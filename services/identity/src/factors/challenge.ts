@@ -6,7 +6,7 @@ import { challengeMs, makeChallenge, requestOptions } from './passkeys.ts';
 /**
  * Makes a challenge for a user's passkeys at a relying party. Each challenge can be used only once. Throws
  * `auth/factor-not-found` if the user has no passkey at this relying party.
- * @param given.sessionId The session for which the challenge is a proof; null for a sign-in.
+ * @param given.sessionId At a step-up, the session that gets the proof (`withProof`); null at a sign-in.
  */
 export async function challengeUser(
   app: AppContext,

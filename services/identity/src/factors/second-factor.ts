@@ -26,7 +26,8 @@ export async function checkSecondFactor(
       const next = await useFactor(app, book, shown, showing);
       return { book: next, result: next !== null };
     });
-  // The factor is used up even if the sign-in is refused later. The row of the audit log is stored with the session.
+  // The factor is used up even if the sign-in is refused later. So `apart` stores its use now. The request's row of the audit
+  // log is stored with the session.
   const right = await app.attempts.checkFactor(attempt, () => apart(use));
   if (!right) throw invalidFactor(shown);
 }

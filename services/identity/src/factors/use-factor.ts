@@ -13,7 +13,7 @@ export interface Shown {
 
 export interface Showing {
   userId: string;
-  /** The session for which the factor is a proof; null for a sign-in. */
+  /** At a step-up, the session that gets the proof (`withProof`); null at a sign-in. */
   sessionId: string | null;
   webOrigins: readonly string[];
   at: Date;

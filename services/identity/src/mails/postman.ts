@@ -40,16 +40,16 @@ const longestWaitMs = 20 * 60_000;
 /** The time after which the service gives up sending a mail, in ms. */
 const patienceMs = 4 * 3600 * 1000;
 /**
- * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`, without
- * the time in which the mail waits because its address has already got too many mails.
+ * How many times the service tries to send a mail that reports a change. All tries together take about `patienceMs`. This does
+ * not include the time in which the mail waits because its address has already got too many mails.
  */
 const mostTries = 18;
 const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * How many of these mails may be mails that do not report a change. So one mail an hour is reserved for mails that report a
- * change, and nobody can delay such a mail by requesting other mails.
+ * How many mails that do not report a change an address may get in an hour. So one mail an hour is reserved for mails that
+ * report a change, and nobody can delay such a mail by requesting other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;

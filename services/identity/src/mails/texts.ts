@@ -1,7 +1,7 @@
 import type { MailKind } from '@kith/contracts';
 import type { Project } from '../store/records.ts';
 
-/** The values that replace the names in braces, by name. */
+/** The values of a text, by name. Each value replaces its name in braces. */
 export type Filling = Readonly<Record<string, string>>;
 
 interface Text {

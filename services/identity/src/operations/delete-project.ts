@@ -3,7 +3,9 @@ import { deleteProject } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
-/** Deletes a project: gateways are told immediately, and its data is erased in the background (spec#projects-delete). */
+/**
+ * Deletes a project, and informs gateways immediately. The project's data is erased in the background (spec#projects-delete).
+ */
 export const deleteProjectHandler = handler(deleteProject, async (request, app: AppContext) => {
   const { projectId: id } = request.params;
   const { projects } = app.store;

@@ -51,8 +51,8 @@ function count(
 
 /**
  * Adds the kinds of password hashes in the rows to the kinds of the project, before the rows are stored. Returns the outcomes
- * of the rows that must not be stored. A project may have only a few kinds. So the kind of a row that cannot be stored, for
- * example because its username is taken, must not be added, and such rows are refused first.
+ * of the rows that must not be stored. Rows that cannot be stored for another reason, for example because their username is
+ * taken, are refused first. Their kinds are not added, because a project may have only a few kinds.
  */
 async function outcomesBefore(
   app: AppContext,

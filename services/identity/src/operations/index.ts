@@ -1,4 +1,4 @@
-// Every operation of the service, by its short name.
+// Every operation of the service, by its name without `identity.`.
 export { announceErasuresHandler as 'announce-erasures' } from './announce-erasures.ts';
 export { challengePasskeyHandler as 'challenge-passkey' } from './challenge-passkey.ts';
 export { challengeSignInHandler as 'challenge-sign-in' } from './challenge-sign-in.ts';

@@ -43,8 +43,8 @@ async function copyPage(request: Request, app: AppContext): Promise<Page> {
 }
 
 /**
- * Asks the connections service about the blocks of a page of identity's own copy. If a user blocks another meanwhile, the event
- * of this block is newer than the answer. So the block stays.
+ * Reads a page of identity's own copy, asks the connections service about its blocks, and ends those that no longer exist. If a
+ * user blocks the other user again meanwhile, the event of the new block is newer than the answer. So this block stays.
  */
 async function endPage(request: Request, app: AppContext): Promise<Page> {
   const step = walkStep(request);

@@ -18,8 +18,8 @@ const graceMs = 30_000;
 
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
- * successor. A token that was already exchanged may be sent again after these 30 s, or after its successor was exchanged. Then
- * the session and all of its refresh tokens end (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
+ * successor. If the exchanged token is sent after these 30 s, or after its successor was exchanged, too, the session ends, and
+ * with it all of its refresh tokens (spec#accounts-refresh-grace, spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(
   requestNewAccessToken,
@@ -29,7 +29,8 @@ export const requestNewAccessTokenHandler = handler(
     const family = hashFamily(refreshToken);
     if (!family) throw notRefreshed();
     let wasGood = false;
-    // If a write fails, the session was rotated or revoked after it was read. So the attempt is repeated.
+    // If another request rotates or revokes the session after it was read here, nothing is written, and the attempt is
+    // repeated.
     const attempt = async () => {
       const now = new Date();
       const session = await app.store.sessions.findFamily(request.projectId, family);
@@ -57,9 +58,9 @@ export const requestNewAccessTokenHandler = handler(
         const successor = openSuccessor(rotated.sealed, refreshToken);
         return { result: await sessionAnswer(app, user, session, successor, request) };
       }
-      // If the database was slow or silent, the client may meanwhile have used the token's successors. This does not count as a
-      // reuse of a token, because the token was valid when the request came in. The late answer reaches nobody, or only a tab
-      // that still has an old token.
+      // If the database was slow or silent, the deadline may be over. Meanwhile, the client may have sent the token again and
+      // used its successors. This does not count as a reuse of the token, because the token was valid when this request came
+      // in. The late answer reaches nobody, or only a tab that still has an old token.
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
       // The session may have been read before the presented token was issued. In this case, the session has been rotated since.

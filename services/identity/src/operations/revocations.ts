@@ -14,8 +14,8 @@ const mostUsers = 2_000;
  * Returns the sessions, users and keys that gateways must refuse. A session or a user is returned until all tokens that were
  * issued before the revocation or suspension have expired. Only the first page has the revoked keys. `next` is the place of the
  * page's last session. If there are more users, `next` also contains a blank and the place of the page's last user. A replica
- * of an earlier version returns all users with the first page. If the gateway sends such a replica a `next` with two places,
- * the replica returns only more sessions. In this case, the gateway gets the other users when it next loads the whole list.
+ * of an earlier version returns all users with the first page. If such a replica gets an `after` with two places, it returns
+ * only more sessions. In this case, the gateway gets the other users when it next loads the whole list.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // All tokens that were issued before this time have expired.

@@ -24,8 +24,9 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 const batch = 1_000;
 
 /**
- * How many rows of a list are counted at most. With a filter that no index covers, `checked` says how many rows are checked at
- * most to count the rows that match (spec#audit-total). Checking a row takes much longer, because the whole row is read.
+ * `counted`: how many rows of a list are counted at most. `checked`: if no index covers the filter, how many rows are read at
+ * most to count those that match (spec#audit-total). `checked` is lower, because reading a whole row takes much longer than
+ * counting it.
  */
 const usualBounds = { counted: 10_000, checked: 2_000 };
 
@@ -179,7 +180,10 @@ export class Audits {
     return (await this.#documents.range(audits, { above, below, skip: left, limit }, index)).map(rowOf);
   }
 
-  /** Reads the rows of a range: first `first` rows, and then more at a time. */
+  /**
+   * Reads the rows of a range in batches. The first batch has `first` rows, and each further batch has ten times as many as the
+   * one before, up to `batch`.
+   */
   async *#walk(
     { index, prefix, above, below, deadline }: Walk,
     first: number,

@@ -78,8 +78,8 @@ export type Enrolment = z.output<typeof enrolment>;
  */
 const mostWaiting = 5;
 /**
- * The maximum number of unused challenges for sign-ins. It is higher, because anybody who knows the password can ask for such
- * challenges. Such a person must not be able to push out the user's own challenge.
+ * The maximum number of unused challenges for sign-ins. It is higher than `mostWaiting`, because anybody who knows the password
+ * can ask for such challenges. Such a person must not be able to push out the user's own challenge.
  */
 const mostSignIns = 100;
 /** How many sessions of a user may have a proof. */

@@ -12,7 +12,7 @@ export interface NewMailing {
    * name; mails without a name count as having the same name.
    */
   name?: string;
-  /** When the mail becomes useless; a day after `at` by default. */
+  /** When the mail becomes useless; by default, a day after it was requested. */
   until?: Date;
 }
 
@@ -30,7 +30,7 @@ export function mailingRow(
   { projectId, id }: { projectId: string; id: string },
   { kind, address, redirect = null, name, until }: NewMailing,
   at: Date,
-  /** The token of an earlier mail, which stays valid until the new mail is sent. */
+  /** The token of an earlier mail. This token stays valid until the new mail is sent. */
   token: StoredMailing['token'] = null,
 ) {
   const since = at.getTime();

@@ -19,8 +19,8 @@ export interface TokenUse {
   user: User;
   event: EventEnvelope | null;
   /**
-   * Why the user's sessions end; absent if no session ends. If it is set, the mails that end with the sessions are removed,
-   * too.
+   * Why the user's sessions end; absent if no session ends. If it is set, the mails whose tokens end with the sessions are
+   * removed, too.
    */
   ending?: EndingReason;
   /** Which other mails are removed with the used mail. */
@@ -41,8 +41,8 @@ const most = 1_000;
 
 /**
  * Mails to users, and the hashes of their tokens. Each change of a mail is stored in one write with the user's document. So a
- * mail is stored if and only if the change that it reports is stored. A token becomes invalid at the moment when it takes
- * effect (docs/adr/0051).
+ * mail is stored if and only if the change that it reports is stored. One write applies the effect of a token and makes the
+ * token invalid (docs/adr/0051).
  */
 export class Mailings {
   readonly #documents: Documents;
@@ -95,7 +95,8 @@ export class Mailings {
 
   /**
    * Records the result of attempt number `tries` to send a mail: the mail stops waiting, or waits until `again`. If another
-   * mail was requested meanwhile, does nothing. A mail that was not tried yet stays stored for a day after `again`.
+   * mail was requested meanwhile, does nothing. If `tries` is 0, the mail was not tried yet, and stays stored for at least a
+   * day after `again`.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
     await this.#change(userIn(id), id, (_, row) => {

@@ -14,10 +14,10 @@ export class MailsSent {
   }
 
   /**
-   * Counts a mail. Returns `false` if there are now more than `most` mails within the last hour. A mail is first counted, and
-   * then the number is compared with `most`. So of two simultaneous mails, both may be refused, but the limit is never
-   * exceeded. If the limit was already reached before, the mail is not counted. So it does not use up the places of mails for
-   * which `most` is higher.
+   * Counts a mail. If the address has already got `most` mails within the last hour, returns `false` and does not count the
+   * mail. So a refused mail does not use up the places of mails for which `most` is higher. A mail is first counted, and then
+   * the number is compared with `most` again. So of two simultaneous mails, both may be refused, but the limit is never
+   * exceeded.
    * @param to The project, and a hash of the address.
    */
   async count(to: { projectId: string; hash: string }, most: number): Promise<boolean> {

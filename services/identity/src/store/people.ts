@@ -6,10 +6,10 @@ import { everything, nameKey, namesFrom, within } from './keys-of.ts';
 import type { User } from './records.ts';
 import { userOf } from './user-document.ts';
 
-/** The maximum number of users that a search for suggestions reads at a time. */
+/** The maximum number of matching users that a search for suggestions reads at a time. */
 const longestPage = 1_000;
 
-/** The number of users in which a search for suggestions looks for a text at once. */
+/** How many users a search for suggestions looks through at once. */
 const mostSearched = 4_000;
 
 /**
@@ -19,7 +19,7 @@ export class People {
   readonly #documents: Documents;
   readonly #searched: number;
 
-  /** @param of.searched The number of users in which a search for suggestions looks for a text at once. */
+  /** @param of.searched How many users a search for suggestions looks through at once. */
   constructor(documents: Documents, of: { searched?: number } = {}) {
     this.#documents = documents;
     this.#searched = of.searched ?? mostSearched;
@@ -70,8 +70,8 @@ export class People {
   }
 
   /**
-   * Users whose username or name contains `search` (folded). Users whose username begins with it come first, then users whose
-   * name begins with it, then all others.
+   * Users whose username or name contains `search` (folded). Users whose username begins with `search` come first, then users
+   * whose name begins with `search`, then all others.
    * @param of.hiddenAmong Returns which of the users with these ids are not shown.
    * @param of.deadline Unix ms. If it passes before enough users are found, throws `DeadlinePassed`.
    */

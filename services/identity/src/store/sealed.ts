@@ -20,7 +20,7 @@ export const sealed: readonly Sealed[] = [
   { in: hashKeys, anew: ({ id, doc }, anew) => ({ sealed: anew(sealedFor.hashing, doc.sealed, id) }) },
   {
     in: resetRequests,
-    // A later `until` makes the resealed request the newer one.
+    // The later `until` gives the resealed request a higher version, so that it replaces the stored one.
     anew: ({ id, doc }, anew) => ({ sealed: anew(sealedFor.address, doc.sealed, id), until: doc.until + 1 }),
     version: versionOf,
     dispensable: true,

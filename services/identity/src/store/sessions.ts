@@ -150,8 +150,8 @@ export class Sessions {
   }
 
   /**
-   * Changes when a user's revoked sessions expire: at the time that `endOf` returns for the time of the revocation. Sessions
-   * that expire earlier stay as they are. Idempotent.
+   * Makes each revoked session of a user expire at the time that `endOf` returns for the time of its revocation. A session that
+   * expires earlier stays as it is. Idempotent.
    */
   async shorten(projectId: string, userId: string, endOf: (revokedAt: Date) => Date): Promise<void> {
     for await (const some of this.#pages(projectId, userId)) {

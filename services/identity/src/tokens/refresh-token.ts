@@ -27,9 +27,9 @@ export function hashRefreshToken(token: string): string {
 
 /**
  * The hash under which a token's family is found; null for text that does not look like a refresh token. Nobody can guess a
- * family, so a client that sends a text with an existing family has had a token of this family. Therefore, if such a text is
- * not the family's valid token, it counts as a token that was already used, and the session ends. And nobody can end a session
- * with a guessed token.
+ * family, so nobody can end a session with a guessed token. A client that sends a text with an existing family must have had a
+ * token of this family. If the text is not the family's valid token, it counts as a token that was already used, and the
+ * session ends.
  */
 export function hashFamily(token: string): string | null {
   return tokenForm.test(token) ? hashRefreshToken(token.slice(0, familyLength)) : null;

@@ -176,7 +176,8 @@ export class SigningKeys {
     const revoked = stored.filter(({ kid }) => this.#revoked.has(kid));
     for (const key of revoked) {
       if (key !== signing) await this.#store.remove(key);
-      // The new key has the same `signsFrom`, so that all replicas sign with it immediately, no matter how their clocks differ.
+      // The new key gets the `signsFrom` of the revoked key. So all replicas sign with the new key immediately, no matter how
+      // their clocks differ.
       else await this.#store.replace(key.kid, await this.#generate(key.ordinal, key.signsFrom));
     }
     if (revoked.length > 0) stored = await this.#store.list();

@@ -5,9 +5,9 @@ import { toItem } from '../feed.ts';
 
 /**
  * The notifications after a position of the user's feed, oldest first (spec#notifications-stream-resume). A new epoch begins
- * when the database is restored from a backup. Every position of an earlier epoch is smaller than all positions of this epoch.
- * A client that sends such a position gets a reset, because another notification may now have the same sequence number in the
- * restored feed. Only position 0, the beginning of the feed, means the same in every epoch.
+ * when the database is restored from a backup. Every position of an earlier epoch is smaller than all positions of the present
+ * epoch. A client that sends such a position gets a reset, because another notification may now have the same sequence number
+ * in the restored feed. Only position 0, the beginning of the feed, means the same in every epoch.
  */
 export const feedAfterHandler = internalHandler(feedAfter, async (body, app: AppContext) => {
   const { projectId, userId, streamId, limit } = body;

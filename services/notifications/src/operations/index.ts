@@ -1,4 +1,4 @@
-// Every operation of the service, by its short name.
+// Every operation of the service, by its name without `notifications.`.
 
 export { countHandler as count } from './count.ts';
 export { createHandler as create } from './create.ts';
