@@ -137,8 +137,8 @@ export interface Replies {
   /**
    * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made, because one write
    * stores this change together with the answer. The first change needs the other changes, so it is made last. If a change is
-   * refused, the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay,
-   * and the repeated request finds them.
+   * refused, the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay. If
+   * the request is repeated, it finds these targets.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -194,7 +194,7 @@ export interface Documents {
   ): Promise<{ rows: Stored<D>[]; total: number }>;
   /**
    * The number of documents in a range. Reads all of them, so use it only for operators' lists and for short lists of one user.
-   * With a limit, stops counting there.
+   * With a limit, counts only up to the limit.
    */
   count(of: AnyCollection, range: Counted, index?: string): Promise<number>;
   /**
@@ -222,8 +222,9 @@ export interface Documents {
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
    * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. If another process is
-   * creating such a target, this call makes that process check `below` again before it commits. If the document that `below`
-   * requires was deleted before this call, and the call returns nothing, no target with these keys can appear any more.
+   * creating a target with one of these keys, this call makes that process check again, before it commits, that the documents
+   * exist which its change requires (`Change.below`). If such a document was deleted before this call, and the call returns
+   * nothing, no target with these keys can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

@@ -143,7 +143,10 @@ async function firstRows(
   return { ids, rest: [] };
 }
 
-/** Prevents the commits of targets that are being made. A target that committed earlier can be read after this call. */
+/**
+ * Prevents the commits of targets that are being made. A target that commits before this call reaches it is not affected: it
+ * has content by then, so the next search returns it.
+ */
 async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
   const _id = { $in: [...ids] };
   // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because it
