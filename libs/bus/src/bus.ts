@@ -9,7 +9,10 @@ export interface Message {
    * (docs/adr/0035).
    */
   receivedAt?: number;
-  /** Only on a received repeat: how long before the message was first sent, in ms (docs/adr/0026). */
+  /**
+   * Only on a received message that was sent again: how long its sender had waited for an answer by then, in ms
+   * (docs/adr/0026).
+   */
   waitedMs?: number;
 }
 

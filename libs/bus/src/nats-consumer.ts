@@ -160,8 +160,8 @@ export class NatsConsumer {
 
   /**
    * Fetches events and begins to work on them, until the fetch ends. Does not begin to work on suspects, but returns them.
-   * Fetches in batches. If it closed an endless subscription instead, events that are on their way would come again only after
-   * `ack_wait`.
+   * Fetches in batches, because an endless subscription would have to be closed in the end. Events that are on their way at
+   * that moment would come again only after `ack_wait`.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const rest: Rest = { left: [], suspects: [] };

@@ -46,7 +46,8 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
     const { pending, position } = await bus.backlog(durable);
     if (pending === 0) noted[durable] = end;
     else if (!before || hasMissed) noted[durable] = { position: first - 1, at: now };
-    // A consumer may always have events under way. So the note follows the ends of the log that the consumer has passed since.
+    // Some consumers always have events under way, so `pending` is never 0. For such a consumer, the note advances from one end
+    // of the log to the next, each time after the consumer has passed the next end.
     else if (!before.next || position >= before.next.position)
       noted[durable] = { ...before, ...before.next, next: end };
   }
