@@ -33,7 +33,9 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** A request that found the user before the end of the account has ended after this time, in ms. */
+/**
+ * If a request found the user before the account's end, the request is over at most this long after the account's end, in ms.
+ */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;

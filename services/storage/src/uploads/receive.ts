@@ -255,8 +255,8 @@ async function commit(
   // at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
-  // The check in the account only prevents that two uploads of this user use the same id. The claim prevents that an upload of
-  // another user uses the id.
+  // The check in the account only keeps two uploads of this user from using the same id. The claim keeps an upload of another
+  // user from using the id.
   if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
   const made: AccountChange = async (account) => {
     const { doc } = account;
