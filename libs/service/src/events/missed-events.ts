@@ -18,9 +18,9 @@ export const checkMissedMs = 10 * 60_000;
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes for each durable consumer of a service the end of the log up to which the consumer has received all events. Reports a
- * consumer if the log had this end so long ago that the log may have dropped later events, and the log has dropped events since
- * then (docs/adr/0061).
+ * For each durable consumer of a service, notes the end of the log up to which the consumer has received all events. Reports a
+ * consumer if the log had this end about seven days ago or earlier, and events after this end have left the log since
+ * (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
   if (durables.length === 0) return;

@@ -26,7 +26,7 @@ export interface Range {
   except?: readonly string[];
 }
 
-/** A range whose documents are counted; without a limit, all of them. */
+/** The range of documents to count. With a limit, counts at most this many documents. */
 export type Counted = Omit<Range, 'limit' | 'skip'> & Partial<Pick<Range, 'limit'>>;
 
 /** A range of ids without a limit. */
@@ -83,8 +83,8 @@ export interface Change<D> {
   set: D | null;
   /**
    * If set, the target keeps only the fields of `set`. Otherwise, the target also keeps stored fields that the schema does not
-   * know. A newer version has written these fields. Set this option if the change deletes or erases the thing that the document
-   * describes.
+   * know, because a newer version of Kith has written them. Set this option if the change deletes or erases the thing that the
+   * document describes.
    */
   erases?: boolean;
   /** Keys of an index. For each key, the collection must already have a document with this key. */
@@ -98,7 +98,7 @@ export interface Change<D> {
 // biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
 export type AnyChange = Change<any>;
 
-/** A copy of data that another service owns. `mark` is the last version: no other version comes after it. */
+/** A copy of data that another service owns. `mark` counts as the last version: no later version replaces it. */
 export interface Copy<D> {
   id: string;
   doc: D;
@@ -106,7 +106,7 @@ export interface Copy<D> {
   version: number | 'mark';
 }
 
-/** A claim on a request that is not finished: only the holder of the claim may keep an answer under this id. */
+/** A claim on a request that is not finished: only the holder of the claim may store an answer under this id. */
 export interface Claim {
   id: string;
   token: string;
@@ -118,8 +118,8 @@ export type Kept =
   /** Another request has taken the claim over. Nothing is stored. */
   | 'lost'
   /**
-   * The change at this position was refused. Nothing is stored. Only if `isPartly` is set, changes that were made before this
-   * change stay.
+   * The change at this position was refused, so nothing is stored. But if `isPartly` is set, some of the other changes are
+   * stored, and they stay.
    */
   | { at: number; refusal: Refusal; isPartly?: true };
 
@@ -210,8 +210,8 @@ export interface Documents {
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
-   * Keeps the newest version of each copy: the version with the higher epoch, or in the same epoch the higher version. A mark
-   * is newer than every version. If copies arrive at the same time, one write stores them.
+   * Stores copies. Of each copy, only the newest version is kept: the version with the higher epoch or, within an epoch, the
+   * higher version. A mark is newer than every version. If copies arrive at the same time, one write stores them.
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**

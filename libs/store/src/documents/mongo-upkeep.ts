@@ -94,7 +94,7 @@ export class MongoUpkeep {
     return rest;
   }
 
-  /** @param counters The names of all collections whose documents may hold intents. */
+  /** @param counters The names of all collections whose documents may hold intents (`Intent`). */
   async sweep(all: readonly MongoReads<unknown>[], counters: readonly string[]): Promise<void> {
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);

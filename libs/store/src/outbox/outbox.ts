@@ -28,7 +28,7 @@ export interface PublishedEvent extends StoredEvent {
   span?: Span | undefined;
 }
 
-/** The span of events that were published together, and the id of the event at its last position. */
+/** The span of events that were published together, and the id of the event at the last position of this span. */
 export interface Copies extends Span {
   id: string;
 }
@@ -44,8 +44,8 @@ export interface EventRange {
 }
 
 /**
- * The published events to look for. With `since`, which comes from `Outbox.horizon`, only events that may have been published
- * after this horizon was asked for.
+ * The published events to look for. With `since`, the result of an earlier call of `Outbox.horizon`, only events that may have
+ * been published after that call.
  */
 export interface EventSearch extends EventRange {
   since?: number | undefined;
@@ -105,7 +105,7 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** Up to where in the log the service's durable consumers have received all events (docs/adr/0061). */
+/** For each durable consumer of the service, up to where in the log it has received all events (docs/adr/0061). */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;

@@ -88,8 +88,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    // The log keeps an event for a week from its publication, and the outbox keeps its record for as long. So from here on, `at`
-    // is the time of the publication.
+    // The log keeps an event for a week from its publication, and the outbox keeps its record for as long. So once an event is
+    // published, `at` is the time of its publication.
     this.#mark = db.prepare('UPDATE events SET published = 1, mark = ?, at = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM
