@@ -42,7 +42,7 @@ type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
 /**
  * When a pair is erased, its events of these types stay on the bus. They hold only ids. Consumers that lag behind need them to
- * undo earlier events.
+ * undo the earlier events of the pair.
  */
 const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
   ({ type }) => type,

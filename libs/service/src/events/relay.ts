@@ -40,7 +40,7 @@ export class Relay {
   #stopped = false;
   /** The point that this sweep has reached, and the events that it could not publish. */
   #past: Past | undefined;
-  /** Whether another sweep is due. It begins when the current sweep has looked at all unpublished events. */
+  /** Whether the next sweep is due. The next sweep begins when the current sweep has looked at all unpublished events. */
   #isSweepDue = false;
   /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
   #oldest: number | undefined;
@@ -81,7 +81,7 @@ export class Relay {
 
   /**
    * Makes the relay publish soon. Does not wait for this, and does not throw. Use `within` (ms) for events that nobody waits
-   * for. They are published after this time at the latest, together with the events that are stored meanwhile.
+   * for. These events are published at the latest after this time, together with the events that are stored meanwhile.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {

@@ -65,8 +65,8 @@ export const eventsIndexes: readonly IndexDescription[] = [
 ];
 
 /**
- * A batch of published events. `_id` is the position of its last event in the log. It is stored separately from the events,
- * because one more index on the events would slow down every event.
+ * A batch of published events. `_id` is the position of its last event in the log. Batches are stored separately from the
+ * events, because one more index on the events would slow down every event.
  */
 interface MarkDocument {
   _id: number;
