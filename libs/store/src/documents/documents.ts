@@ -179,14 +179,14 @@ export interface Documents {
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all targets in a range of ids. Later reads then show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void>;
-  /** The values of counters, for every given id. */
+  /** The values of counters, by id. The result has an entry for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
    * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
    * sorted by id. To read an index in several calls, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
-  /** The rows of a range, and their total, which a counter holds. Reads both at about the same time. */
+  /** The rows of a range, and the total number of rows, which a counter holds. Reads both at about the same time. */
   page<D>(
     of: Collection<D>,
     range: Range,

@@ -98,7 +98,7 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does `work` if the changes of the request are held, and it is certain later that none of them was made. If the process dies
- * before, the work is not done. `work` must not fail. Returns whether the changes are held.
+ * before that, the work is not done. `work` must not fail. Returns whether the changes are held.
  */
 export function ifUnmade(work: () => Promise<void>): boolean {
   const held = HeldChanges.current();

@@ -59,7 +59,7 @@ const ever = { $gt: new Date(0) };
  * and then the rows, if there are more rows than the page skips.
  */
 const shallow = 20_000;
-/** How many times one change may lose a race against another change. Each time, the other change was made. */
+/** After how many lost races a change fails. Each race was lost because another change of the target was made. */
 const attempts = 5;
 
 /**

@@ -115,8 +115,8 @@ function targetsOf<D>({ stored }: MongoReads<D>): MongoCollection<MongoTarget> {
 }
 
 /**
- * The ids of the first rows in some ranges, and the ranges behind these rows. The next search has to begin there: a search from
- * the start would read the documents of all rows that were removed before.
+ * The ids of the first rows in some ranges, and the ranges behind these rows. The next search has to use the ranges behind
+ * these rows: a search from the start would read the documents of all rows that were removed before.
  */
 async function firstRows(
   stored: MongoCollection<MongoDocument>,

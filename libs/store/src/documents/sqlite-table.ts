@@ -206,7 +206,7 @@ export class SqliteTable<D> {
     return { rows, total, next: rows.length < limit ? next : undefined };
   }
 
-  /** The key of the nth document of a range, if the range has so many. Reads only the index. */
+  /** The key of the nth document of a range, if the range has that many. Reads only the index. */
   #nthKey(nth: number, { above, below }: Pick<Range, 'above' | 'below'>, index?: string): string | undefined {
     const column = this.#column(index);
     const sql = () =>
