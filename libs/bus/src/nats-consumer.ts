@@ -91,8 +91,8 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#firstOpen();
-    // Tells the server regularly that this process still works on its events. Otherwise the server would deliver slow events,
-    // and events that wait for an unavailable database, to another replica.
+    // Tells the server regularly that this process still works on its events. Otherwise the server would deliver an event to
+    // another replica if its handler takes long, or if it waits for an unavailable database.
     this.#heartbeat = setInterval(() => {
       // Without a connection, the messages would only pile up until the connection is restored.
       if (this.#connection.current() === undefined) return;

@@ -65,7 +65,7 @@ export class TracingBus extends BusWrapper {
 
   override publish(event: OutgoingEvent): Promise<number> {
     const parent = event.traceparent ?? this.#tracing.active();
-    // The change that the event reports was not traced, so the event is not traced either.
+    // If the change that the event reports was not traced, the event is not traced either.
     if (parent === undefined) return this.inner.publish(event);
     const type = typeOf(event.subject);
     const span = this.#tracing.start(`publish ${type}`, {

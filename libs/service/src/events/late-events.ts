@@ -1,6 +1,8 @@
 import type { EventRange, EventSearch, Outbox } from '@kith/store';
 
-/** How long the start of a search is remembered, in ms. No service looks for the late events of a user for longer than this. */
+/**
+ * How long the horizon of a search is remembered, in ms. No service looks for the late events of a user for longer than this.
+ */
 const rememberMs = 6 * 60 * 60_000;
 
 /**

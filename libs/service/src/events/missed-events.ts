@@ -33,7 +33,7 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
   for (const durable of durables) {
     const before = noted[durable];
     // This comparison comes first, because NATS counts an event that leaves the log as acknowledged, even if the consumer has
-    // not had it.
+    // not received it.
     const hasMissed = before && before.at < now - keptMs && before.position + 1 < first;
     if (hasMissed) {
       metrics.eventsMissed.inc({ durable });

@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * If an event was stored less than this long ago, in ms, publishing it again makes no second copy in the log. Brokers drop
- * repeats for two minutes.
+ * For this long after an event was stored, in ms, publishing the event again makes no second copy in the log, because brokers
+ * drop repeats for two minutes.
  */
 const oneCopyMs = 60_000;
 
@@ -33,7 +33,9 @@ export class Relay {
   #isCheckDue = true;
   /** How many times the bus has connected again after it had lost its connection. */
   #connections = 0;
-  /** The epoch of the database: how many times it was restored from a backup. If it is not 0, published events carry it. */
+  /**
+   * The epoch of the database: how many times it was restored from a backup. If the epoch is not 0, published events carry it.
+   */
   #epoch = 0;
   #running: Promise<void> | undefined;
   #again = false;

@@ -33,7 +33,7 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
 }
 
 /**
- * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains first. If a
+ * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains them first. If a
  * signal comes during the start, it takes effect after the start. Resolves when the start is done, and rejects if `start`
  * rejects.
  * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Of this time, work
