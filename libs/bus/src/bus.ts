@@ -9,7 +9,10 @@ export interface Message {
    * (docs/adr/0035).
    */
   receivedAt?: number;
-  /** Only on a received repeat: how long before the message was first sent, in ms (docs/adr/0026). */
+  /**
+   * Only on a received message that was sent again: how long its sender had waited for an answer by then, in ms
+   * (docs/adr/0026).
+   */
   waitedMs?: number;
 }
 
@@ -57,11 +60,13 @@ export interface Withdrawal {
 }
 
 export interface ConsumeOptions {
-  /** Name of the durable, `<service>-<purpose>`. If replicas of a service use the same name, they share the durable's events. */
+  /** Name of the durable, `<service>-<purpose>`. Replicas of a service that use the same name share the durable's events. */
   durable: string;
   /** Subjects with NATS wildcards (`*`, `>`). */
   subjects: readonly string[];
-  /** How many events a process works on at the same time on NATS, 1 by default. In the embedded form, events come one by one. */
+  /**
+   * How many events a process works on at the same time on NATS, 1 by default. In the embedded form, it works on one at a time.
+   */
   atOnce?: number;
   /**
    * After how many failed attempts an event becomes a dead letter. On NATS, deliveries are counted instead of attempts. A

@@ -170,7 +170,7 @@ export class EventLog {
     return row && { id, subject: row.subject as string, body: row.body as Uint8Array };
   }
 
-  /** Adds a handler to a durable. All handlers of a durable share its position. They take events in turn. */
+  /** Adds a handler to a durable. All handlers of a durable share its position. The handlers take the events in turn. */
   consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>): Intake {
     const { durable } = options;
     const consumer = this.#consumers.get(durable) ?? new LogConsumer(this.#db, options, this.#log);

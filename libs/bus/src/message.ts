@@ -1,6 +1,6 @@
 import { type Message, maxPayload } from './bus.ts';
 
-// Both buses require header names of these characters (RFC 9110 token) and header values of one line.
+// Both buses accept only header names that match this pattern (a token of RFC 9110), and header values without line breaks.
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
 /** The size of a message on the wire, in bytes: its body, and its headers in the form in which NATS writes them. */

@@ -91,8 +91,8 @@ export class NatsConsumer {
 
   async start(): Promise<void> {
     await this.#firstOpen();
-    // Tells the server regularly that this process still works on its events. Otherwise the server would deliver slow events,
-    // and events that wait for an unavailable database, to another replica.
+    // Tells the server regularly that this process still works on its events. Otherwise the server would deliver an event to
+    // another replica if its handler takes long, or if it waits for an unavailable database.
     this.#heartbeat = setInterval(() => {
       // Without a connection, the messages would only pile up until the connection is restored.
       if (this.#connection.current() === undefined) return;
@@ -160,8 +160,8 @@ export class NatsConsumer {
 
   /**
    * Fetches events and begins to work on them, until the fetch ends. Does not begin to work on suspects, but returns them.
-   * Fetches in batches. If it closed an endless subscription instead, events that are on their way would come again only after
-   * `ack_wait`.
+   * Fetches in batches, because an endless subscription would have to be closed in the end. Events that are on their way at
+   * that moment would come again only after `ack_wait`.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const rest: Rest = { left: [], suspects: [] };

@@ -24,7 +24,8 @@ export class TracingBus extends BusWrapper {
     timeoutMs: number,
     how?: RequestOptions,
   ): Promise<Message> {
-    // No span is active, so the process makes this request on its own, for example regularly. It belongs to no trace.
+    // If no span is active, the process makes this request on its own, for example at regular intervals. Such a request belongs
+    // to no trace.
     if (this.#tracing.active() === undefined) return this.inner.request(subject, message, timeoutMs, how);
     const span = this.#rpcSpan(subject, 'client');
     const headers = { ...message.headers, [traceparentHeader]: span.traceparent };
@@ -64,7 +65,7 @@ export class TracingBus extends BusWrapper {
 
   override publish(event: OutgoingEvent): Promise<number> {
     const parent = event.traceparent ?? this.#tracing.active();
-    // The change that the event reports was not traced, so the event is not traced either.
+    // If the change that the event reports was not traced, the event is not traced either.
     if (parent === undefined) return this.inner.publish(event);
     const type = typeOf(event.subject);
     const span = this.#tracing.start(`publish ${type}`, {

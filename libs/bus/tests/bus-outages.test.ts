@@ -122,7 +122,8 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     line.cut();
     await waitFor(() => !serving.isConnected());
     const drained = busy.drain().then(() => ends.push('drained'));
-    // Both drains need the same time, except for the work under way.
+    // Apart from the work under way, both drains take the same time. So when the idle server has drained, only this work can
+    // hold back the drain of the busy server.
     await idle.drain();
     expect(ends).toEqual([]);
     resolve();

@@ -163,8 +163,8 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await bus.deadEvent(id('nothing'))).toBeUndefined();
 
     await bus.replayDeadLetters(poisoned[0]?.durable ?? '');
-    // Each of the two consumers gives up both replayed copies, which makes four dead letters. The two dead letters of the other
-    // consumer were not replayed and are still there.
+    // Each of the two consumers gives up both replayed copies, which makes four dead letters. Only the dead letters of the
+    // first consumer were replayed, so the two earlier dead letters of the second consumer are still there.
     await waitFor(async () => (await letters()) === 6);
     expect(await own()).toEqual([id('secret of hers'), id('stays')]);
     // The span 0 to 0 contains no event, as if the first copy had expired. The position of the replayed copy is not given.

@@ -124,7 +124,7 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     const published: Awaited<ReturnType<typeof publish>> = [];
     for (const at of works.keys()) {
       published.push(...(await publish(1)));
-      // The consumer applies an event only when another one waits.
+      // The consumer ends its work on an event only after the next event is published.
       if (keepsUp) works[at - 1]?.resolve();
       const applied = keepsUp ? (published[at - 1]?.position ?? 0) : 0;
       await waitFor(async () => (await bus.backlog(durable)).position >= applied);

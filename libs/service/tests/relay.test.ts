@@ -34,7 +34,7 @@ afterEach(async () => {
   await bus[Symbol.asyncDispose]();
 });
 
-/** Stores an event as the outbox would at another time. */
+/** Stores an event as if the current time were `at`. */
 const store = (id: string, seq = 1, at = Date.now()) => {
   using _clock = vi.spyOn(Date, 'now').mockReturnValue(at);
   outbox.add({

@@ -75,7 +75,7 @@ test('a file without the later additions to the tables gets them when it is open
   await outbox.markPublished([one, other].map(eventKey), { first: 1, last: 2, id: other.id });
   db.exec(`DROP INDEX events_published; ALTER TABLE events DROP COLUMN mark;
     DELETE FROM layout WHERE name <> 'events'`);
-  // `noteRestored` does not add the missing column and index, because a service may not use the file yet.
+  // `noteRestored` has to work without the missing column and index. Only `openDocuments` adds them.
   expect(await noteRestored(place.config)).toBe(1);
   const documents = await openDocuments(place.config, { collections: [] });
   await documents.outbox.forget([eventKey(one)]);

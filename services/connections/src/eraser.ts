@@ -33,14 +33,16 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** A request that found the user before the end of the account has ended after this time, in ms. */
+/**
+ * If a request found the user before the account's end, the request is over at most this long after the account's end, in ms.
+ */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;
 
 /**
  * When a pair is erased, its events of these types stay on the bus. They hold only ids. Consumers that lag behind need them to
- * undo earlier events.
+ * undo the earlier events of the pair.
  */
 const takingBack: readonly string[] = [connectionWithdrawn, connectionBlocked, connectionUnblocked].map(
   ({ type }) => type,

@@ -185,7 +185,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
       await waitFor(finished);
       expect(await store.totals(projectId, bob)).toMatchObject({ sent: 0 });
     }
-    // The relay would report two such events if the database had lost a change. No change was lost here.
+    // If two events have the same number, the relay reports that the database has lost a change. No change was lost here.
     expect(errors).not.toHaveBeenCalled();
     // The clock of the replica that marked the user may be an hour behind. So if `endedAt` is an hour ago, the account may
     // still have ended less than a minute ago.

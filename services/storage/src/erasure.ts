@@ -11,8 +11,8 @@ import type { Owner } from './file.ts';
 const lateMs = 20 * 60_000;
 
 /**
- * Erases everything that a deleted user has stored. The user stays marked for `lateMs`. Until then, uploads that began earlier
- * may still leave bytes and publish events, and these are erased, too.
+ * Erases everything that a deleted user has stored. The user stays marked for `lateMs`. Until then, uploads that began before
+ * the end of the account may still leave bytes and publish events, and these are erased, too.
  */
 export const usersSubscription = subscription({
   durable: 'storage-users',

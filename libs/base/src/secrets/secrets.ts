@@ -29,8 +29,8 @@ export class Secrets {
   #hashRoot: Root;
 
   /**
-   * `previous` are other secrets. Texts that were sealed or signed under them are accepted too. They are needed while the
-   * secret is being changed.
+   * `previous` are other secrets. Texts that were sealed or signed under them are accepted too. Other secrets are needed while
+   * the secret is being changed.
    */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);

@@ -109,7 +109,7 @@ export const secretConfig = z.object({
  */
 const productionDrainMs = 5_000;
 
-/** Settings for a process that serves HTTP. They make sure that it loses no requests when it ends. */
+/** Settings for a process that serves HTTP. With these settings, the process loses no requests when it ends. */
 export const drainConfig = z.object({
   DRAIN_MS: wholeNumber(0, 600_000)
     .optional()

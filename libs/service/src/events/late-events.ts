@@ -1,9 +1,13 @@
 import type { EventRange, EventSearch, Outbox } from '@kith/store';
 
-/** How long the start of a search is remembered, in ms. No service looks for the late events of a user for longer than this. */
+/**
+ * How long the horizon of a search is remembered, in ms. No service looks for the late events of a user for longer than this.
+ */
 const rememberMs = 6 * 60 * 60_000;
 
-/** For each outbox, the horizons of the searches that have succeeded, by their ranges. The newest comes last. */
+/**
+ * For each outbox, the horizons (`Outbox.horizon`) of the searches that have succeeded, by their ranges. The newest comes last.
+ */
 const horizons = new WeakMap<Outbox, Map<string, number>>();
 
 /**

@@ -18,9 +18,9 @@ export const checkMissedMs = 10 * 60_000;
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
- * Notes for each durable consumer of a service the end of the log up to which the consumer has received all events. Reports a
- * consumer if the log had this end so long ago that the log may have dropped later events, and the log has dropped events since
- * then (docs/adr/0061).
+ * For each durable consumer of a service, notes the end of the log up to which the consumer has received all events. Reports a
+ * consumer if the log had this end about seven days ago or earlier, and events after this end have left the log since
+ * (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {
   if (durables.length === 0) return;
@@ -33,7 +33,7 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
   for (const durable of durables) {
     const before = noted[durable];
     // This comparison comes first, because NATS counts an event that leaves the log as acknowledged, even if the consumer has
-    // not had it.
+    // not received it.
     const hasMissed = before && before.at < now - keptMs && before.position + 1 < first;
     if (hasMissed) {
       metrics.eventsMissed.inc({ durable });
@@ -46,7 +46,8 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
     const { pending, position } = await bus.backlog(durable);
     if (pending === 0) noted[durable] = end;
     else if (!before || hasMissed) noted[durable] = { position: first - 1, at: now };
-    // A consumer may always have events under way. So the note follows the ends of the log that the consumer has passed since.
+    // Some consumers always have events under way, so `pending` is never 0. For such a consumer, the note advances from one end
+    // of the log to the next, each time after the consumer has passed the next end.
     else if (!before.next || position >= before.next.position)
       noted[durable] = { ...before, ...before.next, next: end };
   }

@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * If an event was stored less than this long ago, in ms, publishing it again makes no second copy in the log. Brokers drop
- * repeats for two minutes.
+ * For this long after an event was stored, in ms, publishing the event again makes no second copy in the log, because brokers
+ * drop repeats for two minutes.
  */
 const oneCopyMs = 60_000;
 
@@ -33,14 +33,16 @@ export class Relay {
   #isCheckDue = true;
   /** How many times the bus has connected again after it had lost its connection. */
   #connections = 0;
-  /** The epoch of the database: how many times it was restored from a backup. If it is not 0, published events carry it. */
+  /**
+   * The epoch of the database: how many times it was restored from a backup. If the epoch is not 0, published events carry it.
+   */
   #epoch = 0;
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
   /** The point that this sweep has reached, and the events that it could not publish. */
   #past: Past | undefined;
-  /** Whether another sweep is due. It begins when the current sweep has looked at all unpublished events. */
+  /** Whether the next sweep is due. The next sweep begins when the current sweep has looked at all unpublished events. */
   #isSweepDue = false;
   /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
   #oldest: number | undefined;
@@ -81,7 +83,7 @@ export class Relay {
 
   /**
    * Makes the relay publish soon. Does not wait for this, and does not throw. Use `within` (ms) for events that nobody waits
-   * for. They are published after this time at the latest, together with the events that are stored meanwhile.
+   * for. These events are published at the latest after this time, together with the events that are stored meanwhile.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {

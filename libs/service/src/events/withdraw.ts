@@ -45,11 +45,11 @@ export async function eraseEvents(
   await withdrawLetters(bus, range, (event) => event.id !== kept && only(event) && withdraw(event));
 }
 
-/** For each bus, the keys of the events that have dead letters, by the ids of these events. */
+/** For each bus, a map of the events that have dead letters. The map finds an event's key by the event's id. */
 const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
 /**
- * A span without positions. The log need not be searched: when the outbox drops its record of an event, the log has dropped the
- * event already.
+ * A span without positions. With this span, the log is not searched for an event's first copy. The search is not needed: when
+ * the outbox drops its record of an event, the log has dropped the event already.
  */
 const nowhere = { first: 0, last: 0 };
 

@@ -41,7 +41,7 @@ export interface HttpIntakeOptions<App> extends HttpIntakeConfig {
   metrics: Metrics;
   /** Whether answers are checked against the contract. */
   checkOutput: boolean;
-  /** The events of the service's store. */
+  /** The outbox of the service's store. */
   outbox?: Outbox | undefined;
 }
 

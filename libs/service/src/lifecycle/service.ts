@@ -30,7 +30,8 @@ export interface ServiceParts<App> {
    */
   outbox?: Outbox;
   /**
-   * Where the service stores answers to requests with an idempotency key. A service that lacks it accepts no idempotency keys.
+   * Where the service stores answers to requests with an idempotency key. A service without `replies` accepts no idempotency
+   * keys.
    */
   replies?: Replies | undefined;
   /** Where the service keeps the audit log, if it keeps one. */

@@ -71,7 +71,8 @@ export async function answerOnce(
     const held = new HeldChanges(replies, refused);
     const { output, reply } = await held.run(answer).catch(undone(held));
     if (held.changes.length === 0) return { result: reply };
-    // If a server key acts as itself, the answer belongs to the user whom the request is about. It is erased with that user.
+    // If a server key acts as itself, the answer belongs to the user whom the request is about. The answer is erased with that
+    // user.
     const { userId: about } = context.serverKey ? context.params : {};
     const userId =
       context.caller?.userId ?? spec.keyedByProject?.userOf(output) ?? about?.toLowerCase() ?? '';
@@ -113,7 +114,10 @@ export async function answerOnce(
   }
 }
 
-/** Handles an error of an attempt. If the error proves that none of the held changes was made, undoes the rest. */
+/**
+ * Handles an error of an attempt. If the error proves that none of the held changes was made, undoes what the handler has done
+ * besides its changes (`ifUnmade`).
+ */
 function undone(held: HeldChanges, isProof: (error: unknown) => boolean = () => true) {
   return async (error: unknown): Promise<never> => {
     if (isProof(error)) await held.undo();
@@ -121,7 +125,9 @@ function undone(held: HeldChanges, isProof: (error: unknown) => boolean = () => 
   };
 }
 
-/** A kept answer with the value that `revise` returns. If this is the same value, the bytes stay the same. */
+/**
+ * A kept answer with the value that `revise` returns. If `revise` returns the value that it was given, the bytes stay the same.
+ */
 async function revised(kept: Message, revise: NonNullable<Parts['revise']>): Promise<Message> {
   const output: unknown = JSON.parse(new TextDecoder().decode(kept.body));
   const given = await revise(output);

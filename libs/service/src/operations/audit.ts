@@ -90,8 +90,8 @@ export class Audit {
     const [name, value] = Object.entries(params).findLast(([name]) => name.endsWith('Id')) ?? [];
     if (name === undefined || value === undefined) return null;
     const target = `${name.slice(0, -'Id'.length)}:${value.toLowerCase()}`;
-    // No recorded action of a user changes another user, even if the request names one. So the row has no target. It is only
-    // about the user who acted, and is erased with that user.
+    // No recorded action of a user changes another user, even if the request names one. So the row has no target. The row is
+    // only about the user who acted, and is erased with that user.
     return target.startsWith('user:') && this.#actor?.startsWith('user:') ? null : target;
   }
 

@@ -85,9 +85,9 @@ type Told = Partial<Record<keyof RequestContext | 'timeLeftMs', unknown>>;
 /** Writes a context as header lines. Fields that are left out get their empty values when the context is read. */
 export function encodeContext(context: Partial<RequestContext>): Message['headers'] {
   const { traceparent, userAgent, deadline } = context;
-  // JSON leaves out undefined values. Removing the field from the object would cost more than all other steps here. The
-  // deadline itself stays in the header, because services of the previous version read it. Both versions may run at the same
-  // time.
+  // JSON leaves out undefined values, so `traceparent` is set to undefined. Removing the field from the object would cost more
+  // than all other steps here. The deadline itself stays in the header, because services of the previous version read it. Both
+  // versions may run at the same time.
   const told: Told = { ...context, traceparent: undefined };
   if (deadline !== undefined) told.timeLeftMs = deadline - Date.now();
   // Databases refuse text with half of a surrogate pair, so `toWellFormed` replaces such halves.

@@ -8,7 +8,7 @@ export interface Listing {
   upload?: unknown;
 }
 
-/** Further codes of uploads, because the upload may be too slow, and the user's account may end during the upload. */
+/** Further codes of uploads. They say that the upload was too slow, or that the user's account has ended during the upload. */
 const ofUploads: ReadonlySet<ErrorCode> = new Set(['request/timeout', 'auth/unauthorized']);
 
 /** Whether a service may answer an operation with a code. */

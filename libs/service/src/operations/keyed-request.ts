@@ -11,8 +11,8 @@ const tagBytes = 16;
 
 /**
  * A request with an Idempotency-Key. Neither the key nor the body is stored. Three values are derived from the key
- * (spec#idempotency-secrets). The first is the id under which the answer is kept. The second is a MAC. It shows whether a later
- * request with the same key is a different request. The third is the key that seals the answer.
+ * (spec#idempotency-secrets). The first is the id under which the answer is kept. The second is a MAC, which shows whether a
+ * later request with the same key is a different request. The third is the key that seals the answer.
  */
 export class KeyedRequest {
   readonly id: string;

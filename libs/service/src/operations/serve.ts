@@ -158,8 +158,9 @@ function serveSubject<App>(
       log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
-    // A repeat is turned away no earlier than a first request with the same time. Otherwise, the answer that it was turned away
-    // could end a request on which another replica, or this one, still works.
+    // For the admission, a repeated request has as much time left as when it was first sent. So the repeat is not turned away
+    // only because its sender has waited. If it were turned away, the sender would get this answer, although another replica,
+    // or this one, may still work on the first copy of the request.
     const entered = admission?.enter(deadline + waitedMs) ?? true;
     if (!entered) {
       metrics.operations.inc({ operation, outcome: 'shed', code: 'gateway/unavailable' });

@@ -35,9 +35,9 @@ export interface Looks {
 
 /**
  * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the
- * account takes longer than `lateMs`. The service looks for `clocksMs` longer than this. One replica may mark a user and
- * another may erase the user's data, and their clocks may differ. The waits begin with `firstMs` and get longer, because less
- * and less data can still arrive.
+ * account takes longer than `lateMs`. The service continues to look for `clocksMs` longer than this, because one replica may
+ * mark a user and another may erase the user's data, and their clocks may differ. The waits begin with `firstMs` and get
+ * longer, because less and less data can still arrive.
  */
 export function nextLook(endedAt: number, now: number, { firstMs, lateMs }: Looks): number | null {
   const last = endedAt + lateMs + clocksMs;

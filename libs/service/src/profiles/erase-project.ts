@@ -10,7 +10,7 @@ export interface OfProject {
    * `eraseProject` only checks whether any are left.
    */
   awaited: readonly AnyCollection[];
-  /** Copies of users and sums over users, which are useless when the users are erased. They are cleared. */
+  /** Copies of users and sums over users, which are useless when the users are erased. `eraseProject` clears them. */
   cleared: readonly (AnyCollection | Counters)[];
 }
 

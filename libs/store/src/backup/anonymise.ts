@@ -13,7 +13,7 @@ const atOnce = 1_000;
 /**
  * Copies a service's file from a backup, and replaces the data of people in the copy. Leaves out events, because events show
  * what people have done. Computes the counters again, because their old values may include rows that are left out. Also leaves
- * out fields that this version does not know. Throws `StartError` if it does not know the value of a field.
+ * out fields that this version does not know. Throws `StartError` if a field has a value that this version does not know.
  */
 export function anonymise(backup: ServiceBackup, from: string, to: string, made: MadeUp): void {
   using source = new DatabaseSync(from);

@@ -66,9 +66,9 @@ export interface ServiceBackup {
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
-   * Present if the service ends a target first, and later erases the targets and rows below it. In this case, the copy may hold
-   * the target in its state before the end, but only some of the targets and rows below it. If the event ends a target that the
-   * copy has, returns the target in its state after the end.
+   * Present if the service ends a target first, and later erases what is below this target: other targets, and rows. In this
+   * case, the copy may hold the target in its state before the end, but only some of what is below it. If the event ends a
+   * target that the copy has, returns the target in its state after the end.
    */
   ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
   /**

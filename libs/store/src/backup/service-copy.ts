@@ -115,7 +115,7 @@ export class ServiceCopy implements AsyncDisposable {
     await this.#client.close();
   }
 
-  /** Copies a whole collection, without looking at any target. */
+  /** Copies a whole collection, independently of any target. */
   async #copyAlone(of: AnyCollection): Promise<void> {
     const tell = this.#teller(of);
     for await (const some of this.#walk(of, { above: '', below: '~' })) {

@@ -34,8 +34,9 @@ export class BlobDamaged extends Error {
 export interface Blobs {
   /**
    * Stores all bytes of the source or none. Resolves to the number of bytes as soon as the bytes would survive the death of
-   * this process. In a folder, they survive a power failure too. Reads no faster than it can store. It asks for the next chunk
-   * only when it no longer needs the memory of the previous chunk. Rejects if the source rejects or the signal is aborted.
+   * this process. In a folder, they survive a power failure too. Reads the source no faster than the bytes can be stored. Asks
+   * the source for the next chunk only when the memory of the previous chunk is no longer needed. Rejects if the source rejects
+   * or the signal is aborted.
    */
   put(key: string, source: AsyncIterable<Uint8Array>, options?: { signal?: AbortSignal }): Promise<number>;
   /**

@@ -20,7 +20,7 @@ import { sweepFolder } from './sweep-folder.ts';
 
 /** The subfolder for blobs that are not complete yet. It cannot clash with a key, because no key begins with a dot. */
 const unfinished = '.unfinished';
-/** The maximum number of tries to give a blob its name. A try fails if another call has just removed the folder. */
+/** The maximum number of tries to give a blob its name. A try fails if another call has just removed the folder of the blob. */
 const mostTries = 20;
 
 /** Keeps blobs in a folder, one file each. A file gets its final name only when all of it is on the disk. */

@@ -25,8 +25,8 @@ const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query reads only the index, not the chunks. */
 const sweptChunks = 1_000;
 /**
- * How long sweeps continue to look at a file after it has become old enough, in ms. So if some sweeps fail, a later sweep still
- * looks at the file.
+ * After a file is old enough to be swept, sweeps continue to look at it for this long, in ms. So if some sweeps fail, a later
+ * sweep still looks at the file.
  */
 const recentMs = 60 * 60_000;
 /** How often one of the processes looks at the chunks of all files, in ms. */
@@ -222,7 +222,7 @@ export class GridFsBlobs implements Blobs {
     const { matchedCount } = await this.#passes.updateOne({ _id: 'whole', at: last }, { $set: { at } });
     if (matchedCount > 0) return at;
     try {
-      // There is no document before the first pass. This is not an upsert for the same reason as in `insertRow`.
+      // There is no document before the first pass. Does not use an upsert, for the reason given at `insertRow`.
       await this.#passes.insertOne({ _id: 'whole', at });
       return at;
     } catch (error) {

@@ -196,7 +196,8 @@ export class S3Blobs implements Blobs {
       const some = page.Uploads ?? [];
       abandoned.push(...some.filter(({ Initiated }) => Initiated && Initiated.getTime() < before));
       if (!page.IsTruncated || !page.NextKeyMarker) break;
-      // The id of an upload is no marker here: some servers refuse it. There is one upload a key, so the key is enough.
+      // Does not also send the id of the last upload, because some servers refuse it. No key has more than one upload, so the
+      // key is enough.
       KeyMarker = page.NextKeyMarker;
     }
     for (const { Key, UploadId } of abandoned)

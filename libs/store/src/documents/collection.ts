@@ -32,8 +32,8 @@ export interface Collection<D> {
   name: string;
   kind: Kind;
   /**
-   * The schema that every document is checked against when it is written. New documents have only its fields. A change keeps
-   * the fields of the stored document that it does not know (`Change.erases`).
+   * The schema that every document is checked against when it is written. New documents have only the fields of the schema. A
+   * change of a stored document keeps the fields that the schema does not know (`Change.erases`).
    */
   schema: DocumentSchema<D>;
   /** The version of the documents' shape, from 1. When older documents are read, `upgrade` brings them to this version. */

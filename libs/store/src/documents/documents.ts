@@ -26,7 +26,7 @@ export interface Range {
   except?: readonly string[];
 }
 
-/** A range whose documents are counted; without a limit, all of them. */
+/** The range of documents to count. With a limit, counts at most this many documents. */
 export type Counted = Omit<Range, 'limit' | 'skip'> & Partial<Pick<Range, 'limit'>>;
 
 /** A range of ids without a limit. */
@@ -83,8 +83,8 @@ export interface Change<D> {
   set: D | null;
   /**
    * If set, the target keeps only the fields of `set`. Otherwise, the target also keeps stored fields that the schema does not
-   * know. A newer version has written these fields. Set this option if the change deletes or erases the thing that the document
-   * describes.
+   * know, because a newer version of Kith has written them. Set this option if the change deletes or erases the thing that the
+   * document describes.
    */
   erases?: boolean;
   /** Keys of an index. For each key, the collection must already have a document with this key. */
@@ -98,7 +98,7 @@ export interface Change<D> {
 // biome-ignore lint/suspicious/noExplicitAny: for the reason given at `AnyCollection`.
 export type AnyChange = Change<any>;
 
-/** A copy of data that another service owns. `mark` is the last version: no other version comes after it. */
+/** A copy of data that another service owns. `mark` counts as the last version: no later version replaces it. */
 export interface Copy<D> {
   id: string;
   doc: D;
@@ -106,7 +106,7 @@ export interface Copy<D> {
   version: number | 'mark';
 }
 
-/** A claim on a request that is not finished: only the holder of the claim may keep an answer under this id. */
+/** A claim on a request that is not finished: only the holder of the claim may store an answer under this id. */
 export interface Claim {
   id: string;
   token: string;
@@ -118,8 +118,8 @@ export type Kept =
   /** Another request has taken the claim over. Nothing is stored. */
   | 'lost'
   /**
-   * The change at this position was refused. Nothing is stored. Only if `isPartly` is set, changes that were made before this
-   * change stay.
+   * The change at this position was refused, so nothing is stored. But if `isPartly` is set, some of the other changes are
+   * stored, and they stay.
    */
   | { at: number; refusal: Refusal; isPartly?: true };
 
@@ -137,8 +137,8 @@ export interface Replies {
   /**
    * Makes the changes of a request and keeps its answer. The request succeeds if its first change is made, because one write
    * stores this change together with the answer. The first change needs the other changes, so it is made last. If a change is
-   * refused, the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay,
-   * and the repeated request finds them.
+   * refused, the new targets that are made already are erased again. On MongoDB, targets with rows, counters or events stay. If
+   * the request is repeated, it finds these targets.
    */
   keep(changes: readonly AnyChange[], claim: Claim, reply: Reply): Promise<Kept>;
   /**
@@ -179,14 +179,14 @@ export interface Documents {
   idsBy(of: AnyCollection, index: string, keys: readonly string[]): Promise<Map<string, string[]>>;
   /** Settles one target, or all targets in a range of ids. Later reads then show everything that follows from their changes. */
   settle<D>(of: Collection<D>, which: Stored<D> | IdRange): Promise<void>;
-  /** The values of counters, for every given id. */
+  /** The values of counters, by id. The result has an entry for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
    * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
    * sorted by id. To read an index in several calls, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
-  /** The rows of a range, and their total, which a counter holds. Reads both at about the same time. */
+  /** The rows of a range, and the total number of rows, which a counter holds. Reads both at about the same time. */
   page<D>(
     of: Collection<D>,
     range: Range,
@@ -194,7 +194,7 @@ export interface Documents {
   ): Promise<{ rows: Stored<D>[]; total: number }>;
   /**
    * The number of documents in a range. Reads all of them, so use it only for operators' lists and for short lists of one user.
-   * With a limit, stops counting there.
+   * With a limit, counts only up to the limit.
    */
   count(of: AnyCollection, range: Counted, index?: string): Promise<number>;
   /**
@@ -210,8 +210,8 @@ export interface Documents {
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
-   * Keeps the newest version of each copy: the version with the higher epoch, or in the same epoch the higher version. A mark
-   * is newer than every version. If copies arrive at the same time, one write stores them.
+   * Stores copies. Of each copy, only the newest version is kept: the version with the higher epoch or, within an epoch, the
+   * higher version. A mark is newer than every version. If copies arrive at the same time, one write stores them.
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
@@ -222,8 +222,9 @@ export interface Documents {
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
    * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. If another process is
-   * creating such a target, this call makes that process check `below` again before it commits. If the document that `below`
-   * requires was deleted before this call, and the call returns nothing, no target with these keys can appear any more.
+   * creating a target with one of these keys, this call makes that process check again, before it commits, that the documents
+   * exist which its change requires (`Change.below`). If such a document was deleted before this call, and the call returns
+   * nothing, no target with these keys can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

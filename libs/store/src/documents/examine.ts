@@ -8,7 +8,7 @@ import type { StoreConfig } from './store-config.ts';
 /** Looks into a service's database and changes nothing. Rejects when the database cannot be read. */
 export async function examineDocuments(config: StoreConfig, declared: Declared): Promise<Examined> {
   if (config.kind === 'sqlite') return examineFile(config.file, declared);
-  // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only when it is needed, because the embedded form works without it (docs/adr/0043).
   const { examineMongo } = await import('./examine-mongo.ts');
   return examineMongo(config, declared);
 }

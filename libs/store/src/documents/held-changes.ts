@@ -85,9 +85,9 @@ export class HeldChanges {
 
 /**
  * Does work that follows from a change that was just made. If changes are held, does the work after they are stored. If not,
- * does it immediately. The process may die before the work is done, so the work must be repeatable or unimportant. It must not
- * decide the answer, because the answer of a request with an idempotency key is stored with the change. A failure of the work
- * is only logged.
+ * does it immediately. The process may die before the work is done, so the work must be repeatable or unimportant. The answer
+ * must not depend on the work, because the answer of a request with an idempotency key is stored with the change. If changes
+ * are held and the work fails, the failure is only logged.
  */
 export function afterChange<T>(work: () => T): T | undefined {
   const held = HeldChanges.current();
@@ -98,7 +98,7 @@ export function afterChange<T>(work: () => T): T | undefined {
 
 /**
  * Does `work` if the changes of the request are held, and it is certain later that none of them was made. If the process dies
- * before, the work is not done. `work` must not fail. Returns whether the changes are held.
+ * before that, the work is not done. `work` must not fail. Returns whether the changes are held.
  */
 export function ifUnmade(work: () => Promise<void>): boolean {
   const held = HeldChanges.current();

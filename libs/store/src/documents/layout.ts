@@ -9,8 +9,8 @@ export interface Note {
 }
 
 /**
- * Returns the notes about collections and counters that a database has to store. They contain the layouts, and the newest shape
- * of the documents. Throws `StartError` if this version cannot work on the database.
+ * Returns the notes about collections and counters that a database has to store. The notes contain the layouts, and the newest
+ * shape of the documents. Throws `StartError` if this version cannot work on the database.
  * @param stored The notes of the database, by name.
  */
 export function notesToWrite(

@@ -55,11 +55,11 @@ export interface MongoDocumentsOptions extends Declared {
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 /**
- * Up to this `skip`, rows and their total are read at the same time. Beyond it, the total is read first. The rows are then read
- * only if there are more rows than `skip`.
+ * If a page skips at most this many rows, its rows and the total are read at the same time. Otherwise, the total is read first,
+ * and then the rows, if there are more rows than the page skips.
  */
 const shallow = 20_000;
-/** How many times one change may lose a race against another change. Each time, the other change was made. */
+/** After how many lost races a change fails. Each race was lost because another change of the target was made. */
 const attempts = 5;
 
 /**
@@ -312,7 +312,7 @@ class MongoDocuments implements Documents {
     return this.#connection.close();
   }
 
-  /** Makes one step of `inSteps`. */
+  /** Makes the inserts of one step (`inSteps`). */
   async #insert(inserts: readonly Insert[]): Promise<('made' | Refusal)[]> {
     const all = async () => {
       const outcomes: ('made' | Refusal)[] = [];

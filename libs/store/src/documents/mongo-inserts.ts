@@ -11,16 +11,16 @@ import { contentOf } from './mongo-content.ts';
 export type Insert = AnyChange & { target: string };
 
 /**
- * The outcome of an insert. `place` means that a document without content, such as a placeholder, already has this id. A change
- * has to take that document over.
+ * The outcome of an insert. `place` means that a document without content, such as a placeholder, already has this id. The
+ * insert then has to be repeated as an ordinary change, which takes that document over.
  */
 export type Inserted = 'made' | 'place' | Refusal;
 
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many writes in a row may store nothing before `insertAll` fails. A write stores nothing if another write holds the same
- * key at that moment. The other write may then release the key, or be rolled back too.
+ * How many writes in a row may store nothing before `insertAll` fails. A write may store nothing because concurrent writes have
+ * the same keys, and these writes may be rolled back too. Then the keys are free, so the write is tried again.
  */
 const attempts = 10;
 

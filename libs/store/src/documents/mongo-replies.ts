@@ -54,8 +54,8 @@ export class MongoReplies implements Replies {
       }
       // Reads the clock again: the claim may have been made after `now`.
       const left = Number(there.until) - Date.now();
-      // If more than twice the time is left for which the claim was made, a clock is wrong, and the request does not count as
-      // running. A smaller difference between the clocks of replicas does not end a running request.
+      // If the time left is more than twice the time for which the claim was made, a clock is wrong, and the request does not
+      // count as running. A smaller difference between the clocks of replicas does not end a running request.
       const isRunning = left > 0 && left <= 2 * (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))

@@ -94,7 +94,7 @@ export class MongoUpkeep {
     return rest;
   }
 
-  /** @param counters The names of all collections whose documents may hold intents. */
+  /** @param counters The names of all collections whose documents may hold intents (`Intent`). */
   async sweep(all: readonly MongoReads<unknown>[], counters: readonly string[]): Promise<void> {
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);
@@ -115,8 +115,8 @@ function targetsOf<D>({ stored }: MongoReads<D>): MongoCollection<MongoTarget> {
 }
 
 /**
- * The ids of the first rows in some ranges, and the ranges behind these rows. The next search has to begin there: a search from
- * the start would read the documents of all rows that were removed before.
+ * The ids of the first rows in some ranges, and the ranges behind these rows. The next search has to use the ranges behind
+ * these rows: a search from the start would read the documents of all rows that were removed before.
  */
 async function firstRows(
   stored: MongoCollection<MongoDocument>,
@@ -143,7 +143,10 @@ async function firstRows(
   return { ids, rest: [] };
 }
 
-/** Prevents the commits of targets that are being made. A target that committed earlier can be read after this call. */
+/**
+ * Prevents the commits of targets that are being made. A target that commits before this call reaches it is not affected: it
+ * has content by then, so the next search returns it.
+ */
 async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
   const _id = { $in: [...ids] };
   // Removes the keys, so that no search finds the placeholder again. The placeholder itself can stay for a while, because it

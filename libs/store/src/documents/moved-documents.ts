@@ -41,7 +41,7 @@ function movedCollection(of: AnyCollection): MovedTable {
     document: ({ id, shape, doc, epoch, newest, changed }) => ({
       _id: id,
       ...contentOf(of, id, asDeclared(of, JSON.parse(doc), shape)),
-      // Lower than the `rev` of any later change.
+      // This `rev` only has to be lower than the `rev` of any later change.
       rev: 1,
       ...(of.kind === 'copy' && { epoch, newest }),
       ...(typeof changed === 'number' && { changedAt: new Date(changed) }),

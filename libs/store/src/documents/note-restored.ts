@@ -20,7 +20,7 @@ export async function noteRestored(config: StoreConfig, how: Restored = {}): Pro
     using db = new DatabaseSync(config.file, { timeout: 5_000 });
     return await raiseEpoch(new SqliteFacts(db), how);
   }
-  // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only when it is needed, because the embedded form works without it (docs/adr/0043).
   const { MongoClient } = await import('mongodb');
   const { MongoOutbox } = await import('../outbox/mongo-outbox.ts');
   await using client = new MongoClient(config.url, surely);

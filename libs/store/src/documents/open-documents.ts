@@ -9,7 +9,7 @@ import type { StoreConfig } from './store-config.ts';
  */
 export async function openDocuments(config: StoreConfig, declared: Declared): Promise<Documents> {
   if (config.kind === 'sqlite') return openSqliteDocuments({ ...config, ...declared });
-  // Loaded only when it is used: the embedded form works without the driver (docs/adr/0043).
+  // The driver is loaded only when it is needed, because the embedded form works without it (docs/adr/0043).
   const { openMongoDocuments } = await import('./mongo-documents.ts');
   return openMongoDocuments({ ...config, ...declared });
 }

@@ -45,7 +45,8 @@ export interface SqliteDocumentsOptions extends Declared {
 type Read<D> = Stored<D> & { rev: number };
 
 /**
- * If a call makes this many changes or more, it is a bulk. During a bulk, the log is copied back into the database less often.
+ * If a call makes this many changes or more, it is a bulk. During a bulk, the write-ahead log is copied back into the database
+ * less often.
  */
 const bulk = 100;
 /** How many expired documents one statement deletes. No request is served meanwhile. */

@@ -206,7 +206,7 @@ export class SqliteTable<D> {
     return { rows, total, next: rows.length < limit ? next : undefined };
   }
 
-  /** The key of the nth document of a range, if the range has so many. Reads only the index. */
+  /** The key of the nth document of a range, if the range has that many. Reads only the index. */
   #nthKey(nth: number, { above, below }: Pick<Range, 'above' | 'below'>, index?: string): string | undefined {
     const column = this.#column(index);
     const sql = () =>
@@ -290,8 +290,8 @@ export class SqliteTable<D> {
   }
 
   /**
-   * With `columns`, checks only these columns. A column whose key has not changed need not be checked, because no other
-   * document can have this key.
+   * The first unique index in which another document already has a key of these values. With `columns`, checks only these
+   * columns. A column whose key has not changed need not be checked, because no other document can have this key.
    */
   #takenBy(id: string, values: readonly Value[], columns?: readonly number[]): string | undefined {
     return this.#unique.find(({ at, held }) => {

@@ -1,5 +1,5 @@
-// `checkpoints.ts` starts this thread. It copies the log of a database into that database while other threads and processes
-// continue to write.
+// `checkpoints.ts` starts this thread. It copies the write-ahead log of a database into that database while other threads and
+// processes continue to write.
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 

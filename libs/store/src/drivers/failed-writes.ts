@@ -96,7 +96,7 @@ export async function writeAll<T extends Document>(
 }
 
 /**
- * How many times the database may abort a write to end a deadlock. Each time, one of the other writes in the deadlock succeeds.
+ * How often a write is tried if the database aborts it to end a deadlock. In each deadlock, one of the other writes succeeds.
  */
 const attempts = 10;
 

@@ -16,8 +16,8 @@ export interface BatchOptions {
 }
 
 /**
- * The batch size for one document per key, at least 101. It is larger than the number of keys, because a full batch does not
- * show whether more documents follow.
+ * The batch size for reading one document per key, at least 101. It is larger than the number of keys, because a full batch
+ * does not show whether more documents follow.
  */
 export function batchFor(keys: readonly string[]): number {
   return Math.max(keys.length + 1, 101);

@@ -4,7 +4,7 @@ import { GatheredWrites } from './gather-writes.ts';
 import { bulkTransaction } from './sqlite.ts';
 
 /**
- * How many turns of the event loop a bulk waits for others. The bodies of requests that were sent at the same time arrive
+ * How many turns of the event loop a bulk waits for other bulks. The bodies of requests that were sent at the same time arrive
  * within a few turns. If nothing arrives, these turns take no time.
  */
 const turns = 3;

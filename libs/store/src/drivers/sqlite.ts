@@ -18,7 +18,7 @@ export interface SqliteOptions {
    * machine.
    */
   synchronous?: Synchronous | undefined;
-  /** How often the log is written back and truncated, in ms. */
+  /** How often the write-ahead log is copied into the database and truncated, in ms. */
   tidyEveryMs?: number;
 }
 

@@ -31,7 +31,7 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Set if another event was already stored under the usual key of this event (`eventKey`), and is not an `end`. */
+  /** Set if another event was already stored under the usual key of this event (`eventKey`), and that event is not an `end`. */
   conflict?: true;
   /** Set if the aggregate has ended with this event (`Outbox.noteEnd`). */
   end?: true;
@@ -45,7 +45,7 @@ interface EventDocument {
 const outboxLimit = 16;
 /** If a read takes longer than this, in ms, its process may have been paused, and the read is repeated. */
 const slowMs = 1_000;
-/** How many events one command of a search reads. No command may take as long as the driver waits for an answer. */
+/** How many events one command of a search reads. A command must not take longer than the driver waits for its answer. */
 const stepLength = 2_000;
 const keepMs = 7 * 24 * 3600 * 1000;
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
@@ -65,8 +65,8 @@ export const eventsIndexes: readonly IndexDescription[] = [
 ];
 
 /**
- * A batch of published events, stored under its last position. It is stored separately from the events, because one more index
- * on the events would slow down every event.
+ * A batch of published events. `_id` is the position of its last event in the log. Batches are stored separately from the
+ * events, because one more index on the events would slow down every event.
  */
 interface MarkDocument {
   _id: number;
@@ -124,8 +124,8 @@ export class MongoOutbox implements Outbox {
     await Promise.all(outboxes.map(({ filled }) => this.#copy(filled)));
     const at = past ? { $gte: new Date(past.at) } : ever;
     const _id = { $nin: [...(past?.keys ?? [])] };
-    // The copies are stored already, so emptying the documents does not change which events are found. So both run at the same
-    // time.
+    // The copies are stored already, so emptying the documents does not change which events are found. So the search and the
+    // emptying run at the same time.
     const [rows] = await Promise.all([
       this.#events
         .find({ unpublished: { $exists: true }, at, ...(past && { _id }) }, { sort: { at: 1 }, limit })

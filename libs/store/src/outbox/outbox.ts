@@ -28,7 +28,7 @@ export interface PublishedEvent extends StoredEvent {
   span?: Span | undefined;
 }
 
-/** The span of events that were published together, and the id of the event at its last position. */
+/** The span of events that were published together, and the id of the event at the last position of this span. */
 export interface Copies extends Span {
   id: string;
 }
@@ -44,8 +44,8 @@ export interface EventRange {
 }
 
 /**
- * The published events to look for. With `since`, which comes from `Outbox.horizon`, only events that may have been published
- * after this horizon was asked for.
+ * The published events to look for. With `since`, the result of an earlier call of `Outbox.horizon`, only events that may have
+ * been published after that call.
  */
 export interface EventSearch extends EventRange {
   since?: number | undefined;
@@ -59,7 +59,7 @@ export interface Outbox {
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /**
    * Marks events as published, and notes the span of their copies. If an event already has a span, this span is widened to
-   * include the new one.
+   * include the new one. With `copies`, also stores a mark at the last position of the span, which names the events.
    */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /**
@@ -84,7 +84,7 @@ export interface Outbox {
   noteEnd(key: string): Promise<void>;
   /** Removes published events. */
   forget(keys: readonly string[]): Promise<void>;
-  /** The highest marked position between `above` and `below`, and the id of the event at this position. */
+  /** The highest position of a mark between `above` and `below`, and the id of the event at this position. */
   newest(above: number, below?: number): Promise<{ position: number; id: string } | undefined>;
   /** Removes the marks with positions above `after` and up to `upTo`, so that their events are published again. */
   unpublish(after: number, upTo: number): Promise<void>;
@@ -105,7 +105,7 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** Up to where in the log the service's durable consumers have received all events (docs/adr/0061). */
+/** For each durable consumer of the service, up to where in the log it has received all events (docs/adr/0061). */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
@@ -122,7 +122,7 @@ export interface LogEnd {
   at: number;
 }
 
-/** How many times a database was restored from a backup (docs/adr/0028). */
+/** Says how many times (`number`) and when a database was restored from a backup (docs/adr/0028). */
 export interface Epoch {
   number: number;
   /** When the database was last restored, Unix ms. Absent if this time was not noted yet. */

@@ -12,9 +12,9 @@ export interface ProgressNote {
 }
 
 /**
- * Notes in a consumer's own database. In the embedded form, the log and each database are separate files. Each file can lose
- * its last changes independently of the others. So the consumer's database, not the log, decides what has been applied
- * (docs/adr/0030).
+ * The notes of progress in a consumer's own database. In the embedded form, the log and each database are separate files. Each
+ * file can lose its last changes independently of the others. So the consumer's database, not the log, decides what has been
+ * applied (docs/adr/0030).
  */
 export interface Progress {
   read(durable: string): ProgressNote | undefined;

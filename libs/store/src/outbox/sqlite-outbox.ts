@@ -32,8 +32,8 @@ const marksTables = `
   CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;`;
 const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
 /**
- * The position of the mark that holds an event's key. Absent if no mark holds it. Earlier versions could leave a key in two
- * marks.
+ * Adds a column for the position of the mark that holds the event's key; NULL if no mark holds it. Earlier versions could leave
+ * a key in two marks, so the script keeps it only in the mark with the higher position.
  */
 const markColumn = `
   ALTER TABLE events ADD COLUMN mark INTEGER;
@@ -88,8 +88,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    // The log keeps an event for a week from its publication, and the outbox keeps its record for as long. So from here on, `at`
-    // is the time of the publication.
+    // The log keeps an event for a week from its publication, and the outbox keeps its record for as long. So once an event is
+    // published, `at` is the time of its publication.
     this.#mark = db.prepare('UPDATE events SET published = 1, mark = ?, at = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM
@@ -130,8 +130,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     // Uses the current time. For imported data, `occurredAt` may lie in the future, and the event would be kept for too long.
     const stored = [eventText(event), Date.now()] as const;
     if (this.#insert.run(eventKey(event), ...stored).changes === 1) return;
-    // A late request can store a pair of an erased user again. The numbers (`seq`) of this pair then begin at 1 again, although
-    // the last event of the erased pair is still kept.
+    // For example, a late request can store an aggregate of an erased user again. The numbers (`seq`) of this aggregate then
+    // begin at 1 again, although the last event before the erasure is still kept.
     this.#insert.run(besideKey(event), ...stored);
   }
 
@@ -156,8 +156,9 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   }
 
   async horizon(): Promise<number> {
-    // A search finds events by the time at which they were published. An earlier version noted the time at which they were
-    // stored instead. Events that still wait to be published were stored before now.
+    // A search finds events by `at`, which is the time of the publication. But if an earlier version of Kith publishes an
+    // event, `at` stays the time at which the event was stored. So the horizon is not later than the time of any event that is
+    // not published yet.
     const oldest = (this.#oldest.get()?.at ?? Number.POSITIVE_INFINITY) as number;
     return Math.min(oldest, Date.now() - clocksMs);
   }

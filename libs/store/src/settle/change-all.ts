@@ -14,9 +14,9 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
- * each change whether it was made. A change is not made in three cases. Its target has changed since it was read, another
- * change has taken a unique key, or the database aborted the change to end a deadlock. All targets are in one collection, and
- * no two changes have the same target.
+ * each change whether it was made. A change is not made if its target has changed since it was read, if another change has
+ * taken a unique key, or if the database aborted the change to end a deadlock. All targets are in one collection, and no two
+ * changes have the same target.
  */
 export async function changeAll(
   db: Db,
@@ -156,10 +156,10 @@ async function putRows(db: Db, planned: readonly Planned[], until: number): Prom
 }
 
 /**
- * Writes rows of one collection as `writeRow` does. It inserts a new row as a hidden document, and then shows the row. The
- * hidden document has the row's content already, so a few updates can show all rows. Its `rev` is a random negative number,
- * lower than the `rev` of any shown row. Each call uses another number, so the call recognises the documents that it has
- * hidden. Lists do not show hidden documents, because these have no `shape`.
+ * Writes rows of one collection, with the same result as `writeRow`. A new row is first inserted as a hidden document, and then
+ * shown. The hidden document has the row's content already, so a few updates can show all rows. Its `rev` is a random negative
+ * number, lower than the `rev` of any shown row. Each call uses another number, so the call recognises the documents that it
+ * has hidden. Lists do not show hidden documents, because these have no `shape`.
  */
 async function putRowsIn(
   stored: Collection<RowFields>,

@@ -6,8 +6,8 @@ import { collectionEvent, newCollection, ownerOf, toCollection } from '../collec
 
 /**
  * Returns the caller's root. The caller's first request makes the root. If several first requests come at the same time, only
- * one of them makes the root (spec#collections-root). If the account has ended, its root is deleted, but not purged yet. Then
- * nothing is made, and the answer is `gateway/unavailable`.
+ * one of them makes the root (spec#collections-root). If the account has just ended, its root may be deleted, but not purged
+ * yet. Then nothing is made, and the answer is `gateway/unavailable`.
  */
 export const getRoot = handler(spec, async (request, app: AppContext) => {
   const owner = ownerOf(request);

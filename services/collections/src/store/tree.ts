@@ -4,7 +4,10 @@ import { collections, type StoredCollection } from './collections.ts';
 import { rootPlace } from './place.ts';
 import { recordOf } from './record.ts';
 
-/** How many documents are read at least to fill a page, because many deleted collections may follow each other in a list. */
+/**
+ * If deleted collections leave a page incomplete, each further read asks for at least this many documents, because many deleted
+ * collections may follow each other in a list.
+ */
 const leastRead = 100;
 
 /** Reads collections. A collection exists as long as neither the collection itself nor any collection above it is deleted. */

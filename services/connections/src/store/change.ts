@@ -12,7 +12,7 @@ export function changeOf(before: Pair, after: Pair): DocumentChange<StoredPair> 
     in: pairs,
     target: readOf(before) ?? pairId(before),
     set: storedPair(after),
-    // Nothing is left between the two users. Only the pair's `seq` stays.
+    // If nothing is left between the two users, only the pair's `seq` stays.
     erases: after.state === 'none' && after.blocks.length === 0,
     rows: [
       ...[...changed.removed.keys()].map((id) => ({ in: entries, id, put: null })),

@@ -23,7 +23,7 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
       const file = await app.store.made(account, request.params.fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
-      // The account can contain no files although a row was found. Then the user's account was emptied because the user was
+      // The account may contain no files although a row was found. Then the user's account was emptied because the user was
       // deleted, and the rows are just being removed.
       if (account.doc.files === 0) throw new ApiError('storage/not-found');
       claim = await claimToRelease(app, account, file);

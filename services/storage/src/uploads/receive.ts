@@ -40,8 +40,8 @@ export interface Receipt extends Intent {
    */
   signal: AbortSignal;
   /**
-   * Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store. If this process
-   * died, nothing would say that complete bytes without a file are there.
+   * Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store. Otherwise, if
+   * this process died, nothing would say that complete bytes without a file are there.
    */
   noted: Promise<void>;
   /**
@@ -134,8 +134,8 @@ export async function receive(
     if (!given.mayBeNoted) throw cause;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // If the upload was too slow, or the user's account has ended, another process removes the bytes. Then the upload has
-    // probably failed for this reason, so the client gets this reason.
+    // If the upload was too slow, or the user's account has ended, another process removes the bytes. The upload has then
+    // probably failed for one of these reasons, so the client gets `request/timeout`.
     if (Date.now() >= given.due || (isNoted && left.isOthers))
       throw new ApiError('request/timeout', { cause });
     throw cause;
@@ -255,8 +255,8 @@ async function commit(
   // at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
-  // The check in the account only prevents that two uploads of this user use the same id. The claim prevents that an upload of
-  // another user uses the id.
+  // The check in the account only keeps two uploads of this user from using the same id. The claim keeps an upload of another
+  // user from using the id.
   if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
   const made: AccountChange = async (account) => {
     const { doc } = account;
