@@ -10,8 +10,9 @@ import { isSealed } from './sealed.ts';
  * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
  * was adopted already.
  *
- * If there is no list of erasures, the databases get a note that erased users may have come back. If a list is given later, it
- * is also applied to these users. Returns a time in Unix ms. The data may still hold users who were erased after this time.
+ * Returns a time in Unix ms. Users and projects that were erased after this time may be back, until a list of erasures is
+ * applied. Without a list (`hasList`), notes the time in the databases. If this installation is restored later with a list, the
+ * restore then applies all entries of the list since the noted time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);

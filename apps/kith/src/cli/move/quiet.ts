@@ -68,7 +68,7 @@ export async function untilQuiet(
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
-/** Throws `StartError` if a service has one of these consumers: the service would lose events. */
+/** Throws `StartError` if a service has a consumer that `without` names, because the service would lose events. */
 function refuseServed(folder: DataFolder, without: readonly string[]): void {
   const served = without.find((durable) => durables.includes(durable));
   if (served === undefined) return;
