@@ -205,7 +205,7 @@ export const errorMeanings = {
     remedy: 'Let the user ask for another mail.',
   },
   'auth/invalid-or-expired-token': {
-    when: 'The token or code of a mail is wrong, was used, has expired, or was replaced by a newer mail. The token for a new address also ends with the user’s sessions. A code also ends after 5 wrong attempts, and needs the access token of its user.',
+    when: 'The token or code of a mail is wrong, was used, has expired, or was replaced by a newer mail. The token for a new address also becomes invalid when the user’s password is changed, or when an operator ends the user’s sessions or suspends the user. A code also becomes invalid after 5 wrong attempts, and needs the access token of its user.',
     remedy: 'Let the user type the code again, or ask for another mail.',
   },
   'auth/invalid-redirect': {

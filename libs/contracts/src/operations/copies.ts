@@ -69,8 +69,8 @@ const rebuild = {
 } as const;
 
 /**
- * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Repeat the call
- * with `next` until it is null.
+ * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Call again with
+ * the returned `next` as `after`, until `next` is null.
  */
 export const rebuildConnectionsProfiles = operation({
   ...rebuild,
@@ -81,8 +81,8 @@ export const rebuildConnectionsProfiles = operation({
 });
 
 /**
- * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Repeat the call
- * with `next` until it is null.
+ * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Call again with
+ * the returned `next` as `after`, until `next` is null.
  */
 export const rebuildNotificationsProfiles = operation({
   ...rebuild,
@@ -94,8 +94,8 @@ export const rebuildNotificationsProfiles = operation({
 
 /**
  * Copies a page of the connections service's blocks into the copy of blocks that the identity service keeps. After the last
- * page, removes from this copy the blocks that no longer exist in the connections service. Repeat the call with `next` until it
- * is null.
+ * page, removes from this copy the blocks that no longer exist in the connections service. Call again with the returned `next`
+ * as `after`, until `next` is null.
  */
 export const rebuildIdentityBlocks = operation({
   ...rebuild,
