@@ -62,8 +62,8 @@ export async function untilQuiet(
     await Promise.all(running.map((service) => service.stop()));
     await bus.close();
   }
-  // Stopping the services may publish events that were just stored. So this function checks again, now that no service writes
-  // any more.
+  // While the services stopped, they may have published events that were just stored. So this function checks again, now that
+  // no service writes any more.
   const late = left();
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
