@@ -27,8 +27,8 @@ export async function measureBeside(
   const measured: Record<'before' | 'now', Map<string, Compared>>[] = [];
   for (let round = 1; round <= rounds; round++) {
     const figures = { before: new Map<string, Compared>(), now: new Map<string, Compared>() };
-    // The two checkouts take turns in being measured first. So if the machine gets slower or faster during the run, this affects
-    // both checkouts.
+    // The two checkouts take turns in being measured first. So if the machine gets slower or faster during the run, this
+    // affects both checkouts.
     const turns = [['before', before] as const, ['now', own] as const];
     for (const [name, checkout] of round % 2 === 1 ? turns : turns.toReversed()) {
       progress(`${row.name}, round ${round} of ${rounds}: ${name} …`);
