@@ -137,13 +137,13 @@ export const errorMeanings = {
       'Sign in again. Keep the refresh token in a single place, and store each new refresh token before you use it.',
   },
   'auth/missing-keys': {
-    when: 'The project has no public key to check user tokens with.',
-    remedy: 'Have an operator register one: `PATCH /admin/projects/:projectId` with `publicKey`.',
+    when: 'The project has no public key, so the platform cannot check a `userJwt`.',
+    remedy: 'Have an operator register the key: `PATCH /admin/projects/:projectId` with `publicKey`.',
   },
   'auth/invalid-token': {
-    when: 'A user token is not signed by the project’s key, has expired, has another issuer or audience, or names no user.',
+    when: 'The `userJwt` is not signed by the project’s key, has expired, is valid for longer than `externalTokenMaxAge`, has another issuer or audience, or names no user. Or the user’s account was erased after the `userJwt` was issued.',
     remedy:
-      'Sign a new token. `iss` is the project id, `aud` is the platform’s audience, and `sub` is the user’s id in your system.',
+      'Sign a new JWT. `iss` is the project id, `aud` is the platform’s audience, and `sub` is the user’s id in your system.',
   },
   'auth/key-not-found': {
     when: 'No key has this id. For signing keys: no key has this `kid`, not even a revoked one.',
