@@ -231,8 +231,8 @@ export const actingUser = internalOperation({
 });
 
 /**
- * The public profiles of up to 100 users of a project, for the copies of other services. For each user, `seq` is the order of
- * the user's last event (`eventOrder`).
+ * The public profiles of up to 100 users of a project, for the copies of other services. For each user, `seq` is the
+ * `eventOrder` of the user's last event.
  */
 export const usersByIds = internalOperation({
   name: 'identity.users-by-ids',
