@@ -37,8 +37,8 @@ export const blocksPage = internalOperation({
 });
 
 /**
- * Returns for each of the given blocks whether the block exists now. For each block, `seq` is the `eventOrder` of the last event
- * about these two users.
+ * Returns for each of the given blocks whether the block exists now. For each block, `seq` is the `eventOrder` of the last
+ * event about these two users.
  */
 export const standingBlocks = internalOperation({
   name: 'connections.standing-blocks',
