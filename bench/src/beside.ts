@@ -27,7 +27,7 @@ export async function measureBeside(
   const measured: Record<'before' | 'now', Map<string, Compared>>[] = [];
   for (let round = 1; round <= rounds; round++) {
     const figures = { before: new Map<string, Compared>(), now: new Map<string, Compared>() };
-    // The checkout that is measured first changes every round. So if the machine gets slower or faster during the run, this
+    // The two checkouts take turns in being measured first. So if the machine gets slower or faster during the run, this
     // affects both checkouts.
     const turns = [['before', before] as const, ['now', own] as const];
     for (const [name, checkout] of round % 2 === 1 ? turns : turns.toReversed()) {

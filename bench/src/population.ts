@@ -32,7 +32,8 @@ const kid = 'bench';
 
 /**
  * Makes 1,000 users in 100 projects. Their requests come from 500 addresses. Users and addresses are picked by Zipf's law, so
- * that caches fill as in real use. Ids and order are the same in every run, but keys and tokens differ.
+ * that caches fill as in real use. The ids, and the order of the requests, are the same in every run, but the keys and tokens
+ * differ.
  */
 export async function makePopulation(
   options: { users?: number; projects?: number; addresses?: number; requests?: number } = {},

@@ -15,8 +15,8 @@ const skipped = 2_000_000;
 
 /**
  * Reads the newest CPU profile in a folder, and adds up the times of each package. V8 takes samples by the clock. So if a
- * system call wakes another process, and that process then runs on this core, the call seems to last until this process runs
- * again.
+ * system call wakes another process, and that process then runs on this core, the call seems to last until the profiled process
+ * runs again.
  */
 export function readProfile(folder: string): Shares {
   const name = readdirSync(folder)

@@ -1,5 +1,5 @@
-// Programs that only send requests to a running platform import this entry of the package, because it does not load the
-// services.
+// This entry of the package does not load the services. Programs that only send requests to a running platform import this
+// entry.
 
 export { type Call, CallError, caller } from './demo/api.ts';
 export { dataFolderConfig } from './forms/data-folder-config.ts';

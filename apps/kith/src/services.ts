@@ -44,7 +44,7 @@ export const serviceMoves = stores.map(movedDocuments);
 
 /**
  * The services that store data, in the order in which they are copied. If data of service A refers to data of service B, A is
- * copied before B. So a copy never refers to data that it lacks.
+ * copied before B. So the copy of B is newer, and has all data that the copy of A refers to.
  */
 export const serviceBackups = stores.toReversed();
 

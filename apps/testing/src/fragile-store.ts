@@ -5,7 +5,7 @@ import { layLine } from './line.ts';
 /** A store whose database fails on demand for everyone who opens it with this configuration. */
 export interface FragileStore extends AsyncDisposable {
   config: StoreConfig;
-  /** Makes the whole database fail permanently. To do so, it ends its connections, or removes its tables. */
+  /** Makes the whole database fail permanently: ends all connections to MongoDB, or removes the tables of the SQLite file. */
   takeDown(): void;
   /** Makes every use of a table or collection fail until `mend`. Other tables keep working. */
   fail(table: string): void;

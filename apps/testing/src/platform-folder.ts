@@ -31,9 +31,9 @@ export async function makePlatformFolder(
 }
 
 /**
- * Removes the folders of killed processes, which could not remove them. If a platform used real engines, its folder is removed
- * only if `erase` is given. `erase` gets the prefix of the data that the platform has left on these engines, and has to remove
- * this data. The folders of other users of this machine are not removed.
+ * Removes the folders that killed processes have left. If a platform used real engines, its folder is removed only if `erase`
+ * is given. `erase` gets the prefix of the data that the platform has left on these engines, and has to remove this data. The
+ * folders of other users of this machine are not removed.
  */
 export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
   for (const name of await readdir(tmpdir())) {

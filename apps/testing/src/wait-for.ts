@@ -1,7 +1,7 @@
 /**
  * Waits until `probe` returns a value other than `undefined`, `null` or `false`, and resolves with this value. If the probe throws,
- * calls it again. Rejects with the last error after `timeoutMs` (default 15 s). `everyMs` is the pause between two calls; give a
- * longer one if a call costs much.
+ * calls it again. Rejects with the last error after `timeoutMs` (default 15 s). `everyMs` is the pause between two calls. Give
+ * a longer pause if a call takes much work.
  */
 export async function waitFor<T>(
   probe: () => T | Promise<T>,

@@ -8,8 +8,8 @@ import { build } from 'esbuild';
 const peers = fileURLToPath(new URL('../../peers', import.meta.url));
 
 /**
- * Installs the peers' packages if they are missing, and compiles the peers to JavaScript. NestJS needs decorators, which Node does
- * not strip. Returns a function that returns the path of a peer's script.
+ * Installs the packages of the peers (the programs that Kith is compared with) if they are missing, and compiles the peers to
+ * JavaScript. NestJS needs decorators, which Node does not strip. Returns a function that returns the path of a peer's script.
  */
 export async function buildPeers(): Promise<(name: string) => string> {
   install();

@@ -4,7 +4,7 @@ import { audience, issuer, type Population } from '../population.ts';
 import { type Running, startScript } from '../processes.ts';
 import { buildPeers } from './build-peers.ts';
 
-/** The stacks that are measured, in the order of the table. */
+/** The stacks that are measured, in the order of the table. The two floors are minimal gateways (bench/README.md). */
 export const stackNames = [
   'kith',
   'nestjs',

@@ -31,8 +31,8 @@ export function signingBody(project: string): object {
 }
 
 /**
- * Sends the first request to a service, on the bus. Throws if the answer is not the expected one. If `questions` has no
- * question for the service, the service is not asked anything. Then it is enough that it has reported that it is ready.
+ * Sends the first request to a service, on the bus. Throws if the answer is not the expected one. Sends nothing if `questions`
+ * has no question for the service. In this case, the service counts as started when it has reported that it is ready.
  */
 export async function askService(bus: Bus, name: string): Promise<void> {
   const [spec, call] = questions[name]?.() ?? [];

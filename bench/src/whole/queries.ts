@@ -10,9 +10,9 @@ interface Stored {
 }
 
 /**
- * Reads page 1 of a user's connections. Makes the same queries as the service makes for a single request: first the queries for
- * the total and the rows together, then the query for the profiles. `bench/tests/bench.test.ts` compares these queries with the
- * service's own queries.
+ * Reads page 1 of a user's connections. Makes the same queries as the service makes for a single request: first the query for
+ * the total and the query for the rows at the same time, then the query for the profiles. `bench/tests/bench.test.ts` compares
+ * these queries with the service's own queries.
  */
 export async function pageQueries(
   db: Db,

@@ -164,8 +164,9 @@ export function createClient(options: ClientOptions): KithClient {
             const request = buildRequest(settings, managed.stream, {});
             return openStream({ ...request, headers }, { fetch, token, timeoutMs, signal });
           },
-          // The error if another user or nobody is signed in when the stream reconnects. By default, it would be the error of
-          // an earlier connection, and after that error the stream would reconnect. But here the stream has to end.
+          // If another user or nobody is signed in when the stream reconnects, the stream ends with this error. Without this
+          // argument (`endOf`), `authorized` would throw the error of an earlier attempt, such as a connection that failed, and
+          // the stream would go on reconnecting.
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {

@@ -97,8 +97,9 @@ export async function within<T>(
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   // With `isReadOn`, the caller's signal must still end the reading after this function has returned. But this function does
-  // not learn when the reading is over. A signal from `AbortSignal.any` is freed together with the answer, but a listener stays
-  // as long as the caller's signal exists. So a listener is used only in browsers before 2024, which have no `AbortSignal.any`.
+  // not learn when the reading is over, so it could not remove a listener. A listener would stay as long as the caller's signal
+  // exists, while a signal from `AbortSignal.any` is freed together with the answer. Browsers before 2024 have no
+  // `AbortSignal.any`. There, a listener is used nevertheless.
   const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);
   if (!joined) signal?.addEventListener('abort', abort);
   let isTimeout = false;

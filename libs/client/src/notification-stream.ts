@@ -107,8 +107,8 @@ function parserAfter({ lastEventId, retryMs }: EventParser): EventParser {
 }
 
 /**
- * How long to wait before the next connection, in ms. After a connection that ended without an error, it is the time that the
- * platform last asked for. After failures, the wait is random, and grows with each failure.
+ * How long to wait before the next connection, in ms. After a connection that ended without an error, the wait is the time that
+ * the platform last asked for. After failures, the wait is random, and grows with each failure.
  */
 function delayOf(asked: number | undefined, failures: number, failure: unknown): number {
   const first = asked ?? firstRetryMs;

@@ -212,10 +212,10 @@ export class SessionKeeper {
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session does not become the current session. Either it is an earlier session of this client. If its refresh
-      // token were used again, the platform would treat the token as stolen and end the session. Or this client has never read
-      // it (`#isUnread`). Then it may belong to an earlier user, or another client may have stored it in the meantime, and the
-      // store does not show which is true. In both cases, the current session replaces the stored one.
+      // The stored session must not become the current session. It may be an earlier session of this client (`#outdated`). If
+      // its refresh token were used again, the platform would treat the token as stolen and end the session. Or this client has
+      // never read the stored session (`#isUnread`). Then an earlier user may have left it, or another client may have stored
+      // it in the meantime, and the store does not show which is true. In both cases, the current session replaces it.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }

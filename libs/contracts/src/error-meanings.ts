@@ -137,13 +137,13 @@ export const errorMeanings = {
       'Sign in again. Keep the refresh token in a single place, and store each new refresh token before you use it.',
   },
   'auth/missing-keys': {
-    when: 'The project has no public key to check user tokens with.',
-    remedy: 'Have an operator register one: `PATCH /admin/projects/:projectId` with `publicKey`.',
+    when: 'The project has no public key, so the platform cannot check a `userJwt`.',
+    remedy: 'Have an operator register the key: `PATCH /admin/projects/:projectId` with `publicKey`.',
   },
   'auth/invalid-token': {
-    when: 'A user token is not signed by the project’s key, has expired, has another issuer or audience, or names no user.',
+    when: 'The `userJwt` is not signed by the project’s key, has expired, is valid for longer than `externalTokenMaxAge`, has another issuer or audience, or names no user. Or the user’s account was erased after the `userJwt` was issued.',
     remedy:
-      'Sign a new token. `iss` is the project id, `aud` is the platform’s audience, and `sub` is the user’s id in your system.',
+      'Sign a new JWT. `iss` is the project id, `aud` is the platform’s audience, and `sub` is the user’s id in your system.',
   },
   'auth/key-not-found': {
     when: 'No key has this id. For signing keys: no key has this `kid`, not even a revoked one.',
@@ -205,7 +205,7 @@ export const errorMeanings = {
     remedy: 'Let the user ask for another mail.',
   },
   'auth/invalid-or-expired-token': {
-    when: 'The token or code of a mail is wrong, was used, has expired, or was replaced by a newer mail. The token for a new address also ends with the user’s sessions. A code also ends after 5 wrong attempts, and needs the access token of its user.',
+    when: 'The token or code of a mail is wrong, was used, has expired, or was replaced by a newer mail. The token for a new address also becomes invalid when the user’s password is changed, or when an operator ends the user’s sessions or suspends the user. A code also becomes invalid after 5 wrong attempts, and needs the access token of its user.',
     remedy: 'Let the user type the code again, or ask for another mail.',
   },
   'auth/invalid-redirect': {

@@ -11,8 +11,9 @@ export interface NoticeSpec {
 }
 
 /**
- * The revocations: gateways must refuse the tokens that they name. A gateway can request all current revocations, and gets each
- * new revocation as a notice. After `until`, all affected tokens have expired.
+ * The revocations: gateways must refuse the tokens of these sessions and users, and the tokens that these keys have signed. A
+ * gateway can request all current revocations, and gets each new revocation as a notice. After `until`, all affected tokens
+ * have expired.
  */
 export const revocations = z.object({
   sessions: z.array(z.object({ sessionId: z.string(), until: timestamp })),

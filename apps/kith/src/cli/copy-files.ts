@@ -2,9 +2,9 @@ import type { RecordedBlob } from '@kith/store/backup';
 import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
 /**
- * Copies the bytes of the files in `recorded` from one place to another. `damaged` is called for each damaged file. Without
- * `recorded`, copies the bytes of all files. If a call was interrupted, the next call continues where the interrupted call has
- * stopped.
+ * Copies the bytes of the files in `recorded.list` from one place to another. Calls `recorded.damaged` for each damaged file.
+ * Without `recorded`, copies the bytes of all files. If a call was interrupted, the next call continues where the interrupted
+ * call has stopped.
  */
 export async function copyFiles(
   from: BlobsConfig,

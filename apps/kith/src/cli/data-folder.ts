@@ -10,9 +10,9 @@ export const folderConfig = dataFolderConfig.pick({ KITH_DATA: true });
 const named = z.object({ KITH_DATA: z.string().optional() });
 
 /**
- * The data folder that a command works on: KITH_DATA, or by default `.kith` in the folder where the command was typed. If the
- * command was typed in a subfolder of the project that has no `.kith`, the project's `.kith` is used. `npm start` uses the same
- * folder, because npm always runs it in the project's folder.
+ * The data folder that a command works on: KITH_DATA, or by default `.kith` in the folder where the command was typed. If this
+ * is a subfolder of the project, and the subfolder has no `.kith`, the project's `.kith` is used. `npm start` also uses the
+ * project's `.kith`, because npm always runs it in the project's folder.
  */
 export function dataFolderIn(env: NodeJS.ProcessEnv): string {
   const here = whereGiven(env);

@@ -59,8 +59,8 @@ function checkOption(
   value: Given['options'][string],
 ): void {
   if (isNeeded && !value) throw new UsageError(`--${name} is needed.`);
-  // In a script, a variable that was forgotten gives an empty text. If it counted as absent, a backup would not be sealed, or a
-  // command would go to another platform.
+  // In a script, a variable that was forgotten gives an empty text. If the empty text counted as absent, a backup would not be
+  // sealed, or a command would go to another platform.
   if (value === '' && places.includes(kind)) throw new UsageError(`--${name} is empty.`);
   if (choices && value !== undefined && !choices.includes(value as string))
     throw new UsageError(`--${name} must be ${choices.join(' or ')}.`);

@@ -1,8 +1,8 @@
 // Makes the credentials of an installation in a folder, with a subfolder for each process. docker-compose runs this file before
 // it starts the engines. Usage: `node setup.ts <folder> [<data folder>]`. KITH_PREFIX has its usual meaning. If an engine does
 // not have its usual address (see `at` below), NATS_AT, MONGO_AT or REDIS_AT gives its address. If the operator provides
-// certificates, CERTIFICATES names their folder. If root runs this file, it makes the containers' user the owner of the
-// credentials. It does the same for the engines' data, `backups` and `erasures` in the data folder.
+// certificates, CERTIFICATES names their folder. If root runs this file, the containers' user becomes the owner of the
+// credentials, and of the engines' data, `backups` and `erasures` in the data folder.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import { kept, newPassword, type Owner, writePrivate } from './private-files.ts'
 export const secretReaders = ['gateway', ...secretNames] as const;
 
 const current = (folder: string, name = 'gateway') => join(folder, name, 'secret');
-/** The file with the previous secret. It is empty if no change is under way. */
+/** The file with the previous secret. It is empty unless a change of the secret is under way. */
 const previous = (folder: string, name = 'gateway') => join(folder, name, 'previous-secret');
 
 /**

@@ -52,8 +52,8 @@ const people = [
 /**
  * Makes sure that there is a demo project with two connected users and a collection. Uses an earlier demo again, even if its
  * users can no longer sign in, because somebody may have stored data in its project. Signs in both users, and writes
- * `start.json` into the data folder, with mode 0600. If rate limits let only a part of the demo be made, the next call makes
- * the rest.
+ * `start.json` into the data folder, with mode 0600. If rate limits stop this call before the demo is complete, the next call
+ * makes the rest.
  *
  * @param stateName The name of the file that records what has been made of the demo. Each form of the platform has its own
  * file, so both forms can use the same folder.

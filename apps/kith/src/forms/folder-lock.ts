@@ -54,8 +54,8 @@ export function lockBy(file: string): DatabaseSync {
 }
 
 /**
- * Locks a folder for this process, as {@link lockBy} does. Throws `StartError` if another process has locked the folder. `holder` names this other
- * process.
+ * Locks a folder for this process, as {@link lockBy} does. Throws `StartError` if another process has locked the folder.
+ * `holder` names this other process.
  */
 export function lockFolder(
   path: string,

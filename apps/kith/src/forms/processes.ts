@@ -39,8 +39,8 @@ const rotateEveryMs = 10_000;
 
 /**
  * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is rotated when
- * it is large. If the process ends before it is ready, the `StartError` holds its last lines on stderr. `main` can name another
- * file to run, for example of another version.
+ * it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main` can
+ * name another file to run, for example of another version.
  */
 export async function startServiceProcess(
   name: ProcessName,

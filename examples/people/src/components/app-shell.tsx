@@ -41,7 +41,7 @@ export function AppShell({ children }: { children: ReactNode }) {
       <main className="main">
         {!isLive && (
           <p className="offline" role="status">
-            The connection is lost. What is new comes as soon as it is back.
+            The connection is lost. News will appear when the connection is back.
           </p>
         )}
         {children}

@@ -28,7 +28,7 @@ export function EmailForm() {
       <FormProblem text={isWrong ? undefined : form.problem} />
       {sentTo !== undefined && (
         <p role="status">
-          A mail is on its way to {sentTo}. The address counts once you open the link in it.
+          A mail is on its way to {sentTo}. Open the link in it to confirm the new address.
         </p>
       )}
       <Field

@@ -11,8 +11,8 @@ import { SaveButton } from './save-button.tsx';
 export function PersonCard(props: {
   person: PublicUser;
   /**
-   * The person's relation to the signed-in user, if the data of the list contains this relation. If it does not, the card loads
-   * it.
+   * The person's relation to the signed-in user, if the data of the list contains this relation. If not, the card loads the
+   * relation.
    */
   relation?: Relation;
   /** A text about the person that is shown instead of the bio. */

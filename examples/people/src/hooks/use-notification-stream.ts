@@ -37,8 +37,8 @@ export function useNotificationStream(
     listen().catch((error) => {
       if (signal.aborted) return;
       setIsLive(false);
-      // An error of the client means that the session has ended. The client's `onSession` reports this, so there is nothing to
-      // do here.
+      // A `KithError` means that the user of this stream is no longer signed in. The client's `onSession` reports this, so
+      // there is nothing to do here.
       if (!isKithError(error)) throw error;
     });
     return () => controller.abort();

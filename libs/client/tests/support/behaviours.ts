@@ -254,7 +254,7 @@ export const behaviours = {
     const kith = clientOf(world, { session: (await world.control.person()).session });
     const { id: collectionId } = await kith.collections.getRoot();
     const body = JSON.stringify({ error: 'Still running.', code: 'request/in-progress' });
-    // Four answers of this kind are more than the three retries of the client, but they do not count as retries.
+    // The client makes at most three retries. The four attempts that get this answer do not count as retries.
     await world.control.fault({ match: 'POST', times: 4, how: { status: 409, body } });
     const { name } = await kith.collections.createSubCollection({ collectionId, collectionName: 'Late' });
     return { name };

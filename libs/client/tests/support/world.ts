@@ -5,7 +5,7 @@ import type { World } from './control.ts';
 import { FaultyProxy } from './proxy.ts';
 import { serveControl } from './serve-control.ts';
 
-/** Only one operation for users has a limit. Three requests reach this limit, and its time window is two seconds. */
+/** Of the operations for users, only `identity.check-username` has a limit: three requests in two seconds. */
 const limits = {
   ...Object.fromEntries(operations.flatMap(({ name, auth }) => (auth === 'operator' ? [] : [[name, null]]))),
   'identity.check-username': { max: 3, windowSeconds: 2 },

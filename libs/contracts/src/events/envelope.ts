@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { timestamp, uuid } from '../scalars.ts';
 
 /**
- * The fields of every event on the bus (spec#events-envelope). `aggregate.seq` counts from 1, without gaps. `aggregate.epoch`
- * counts how often the publishing service's database was restored; if absent, it is 0. The epoch takes precedence over `seq`
- * (docs/adr/0028).
+ * The fields of every event on the bus (spec#events-envelope). `aggregate.seq` numbers the events of the aggregate from 1,
+ * without gaps. `aggregate.epoch` counts how often the publishing service's database was restored; if absent, it is 0. Of two
+ * events, the one with the higher epoch is newer, whatever their `seq` is (docs/adr/0028).
  */
 export interface EventEnvelope<Type extends string = string, Data = unknown> {
   id: string;

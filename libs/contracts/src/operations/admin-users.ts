@@ -64,7 +64,7 @@ export const suspendUser = operation({
   }),
 });
 
-/** Lets a suspended user sign in again, and returns the user. Repeating it changes nothing (spec#admin-users-restore). */
+/** Lets a suspended user sign in again, and returns the user. Repeating the call changes nothing (spec#admin-users-restore). */
 export const restoreUser = operation({
   ...suspending,
   name: 'identity.restore-user',
@@ -134,7 +134,7 @@ export const announcedAtOnce = 500;
 /**
  * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service
  * has missed the first announcement (docs/upgrading.md). Users who exist are left out, and `existing` is their number. For nine
- * days, imports refuse the ids of the announced users. Repeatable.
+ * days, imports refuse the ids of the announced users. The call may be repeated.
  */
 export const announceErasures = operation({
   name: 'identity.announce-erasures',

@@ -300,8 +300,8 @@ export const rotateKeys = operation({
 
 /**
  * Takes a key out of use immediately. Gateways no longer accept the access tokens that it signed, so users have to refresh
- * their sessions or sign in again. If this key signs new tokens, another key replaces it in the same step. Repeating changes
- * nothing (spec#signing-keys-revoke).
+ * their sessions or sign in again. If this key signs new tokens, another key replaces it in the same step. Repeating the
+ * call changes nothing (spec#signing-keys-revoke).
  */
 export const revokeKey = operation({
   name: 'identity.revoke-key',

@@ -10,7 +10,7 @@ import { publicUser } from './users.ts';
  */
 const position = z.string().max(300).nullable();
 
-/** All users of all projects, page by page. For each user, `seq` is the order of the user's last event (`eventOrder`). */
+/** All users of all projects, page by page. For each user, `seq` is the `eventOrder` of the user's last event. */
 export const usersPage = internalOperation({
   name: 'identity.users-page',
   feature: 'user',
@@ -24,7 +24,7 @@ export const usersPage = internalOperation({
 
 const block = { projectId: uuid, blockerId: uuid, blockedId: uuid };
 
-/** All current blocks, page by page. For each block, `seq` is the order of the last event about these two users. */
+/** All current blocks, page by page. For each block, `seq` is the `eventOrder` of the last event about these two users. */
 export const blocksPage = internalOperation({
   name: 'connections.blocks-page',
   feature: 'connection',
@@ -37,8 +37,8 @@ export const blocksPage = internalOperation({
 });
 
 /**
- * Returns for each of these blocks whether it exists now. For each block, `seq` is the order of the last event about these two
- * users.
+ * Returns for each of the given blocks whether the block exists now. For each block, `seq` is the `eventOrder` of the last
+ * event about these two users.
  */
 export const standingBlocks = internalOperation({
   name: 'connections.standing-blocks',
@@ -69,8 +69,8 @@ const rebuild = {
 } as const;
 
 /**
- * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Repeat the call
- * with `next` until it is null.
+ * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Call again with
+ * the returned `next` as `after`, until `next` is null.
  */
 export const rebuildConnectionsProfiles = operation({
   ...rebuild,
@@ -81,8 +81,8 @@ export const rebuildConnectionsProfiles = operation({
 });
 
 /**
- * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Repeat the call
- * with `next` until it is null.
+ * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Call again with
+ * the returned `next` as `after`, until `next` is null.
  */
 export const rebuildNotificationsProfiles = operation({
   ...rebuild,
@@ -94,8 +94,8 @@ export const rebuildNotificationsProfiles = operation({
 
 /**
  * Copies a page of the connections service's blocks into the copy of blocks that the identity service keeps. After the last
- * page, removes from this copy the blocks that no longer exist in the connections service. Repeat the call with `next` until it
- * is null.
+ * page, removes from this copy the blocks that no longer exist in the connections service. Call again with the returned `next`
+ * as `after`, until `next` is null.
  */
 export const rebuildIdentityBlocks = operation({
   ...rebuild,

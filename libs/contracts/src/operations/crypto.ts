@@ -19,8 +19,8 @@ const key = { projectId: filled(), privateKey: filled() };
 
 /**
  * Signs a token for tests with the caller's own RSA key (spec#test-tokens-sign). If several fields are wrong, the error names
- * the first of `payload.id`, `payload`, `projectId` and `privateKey`. `payload` may have fields other than `id`. The token
- * keeps these fields.
+ * the first wrong one, in the order `payload.id`, `payload`, `projectId`, `privateKey`. `payload` may have fields other than
+ * `id`. The token keeps these fields.
  */
 export const signTestingJwt = operation({
   name: 'crypto.sign-testing-jwt',
@@ -46,8 +46,8 @@ export const signTestingJwt = operation({
 });
 
 /**
- * Signs a token for tests, for older client libraries. The payload is `userData`, and the answer is the bare token as text
- * (spec#existing-clients-sign).
+ * The variant of `sign-testing-jwt` that older client libraries call. The payload is in `userData`, and the answer is the bare
+ * token as text (spec#existing-clients-sign).
  */
 export const signTestingJwtV2 = operation({
   ...signTestingJwt,

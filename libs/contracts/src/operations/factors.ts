@@ -58,8 +58,8 @@ export const listFactors = operation({
 const begun = { id: uuid, name: shownText(60).nullable(), expiresAt: timestamp };
 
 /**
- * Begins to enrol a second factor. The factor is used only after the user confirms it, within 10 minutes. Only this answer
- * shows the secret (spec#accounts-factors-enrol).
+ * Begins to enrol a second factor. The factor takes effect when the user confirms it, which must happen within 10 minutes. Only
+ * this answer shows the secret (spec#accounts-factors-enrol).
  */
 export const enrolFactor = operation({
   ...common,

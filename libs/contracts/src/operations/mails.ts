@@ -9,7 +9,7 @@ import { nothing, perFiveMinutes } from './shared.ts';
 const common = { feature: 'auth', scope: 'project', params: nothing, status: 200 } as const;
 const done = z.object({ success: z.literal(true) });
 const told = z.object({ success: z.literal(true), message: shownText(200) });
-/** The token or code of a mail. Kith never makes longer tokens. */
+/** The token or code of a mail. Kith never makes a longer token than this schema accepts. */
 const token = z.string().min(1).max(200);
 /**
  * The address of a page of the application. The page that Kith shows for a mail links to this address. The project decides

@@ -81,7 +81,7 @@ export const countNotifications = operation({
   errors: [],
 });
 
-/** Marks one notification as read. Repeating it changes nothing (spec#notifications-mark). */
+/** Marks one notification as read. Repeating the call changes nothing (spec#notifications-mark). */
 export const markNotificationAsRead = operation({
   ...common,
   name: 'notifications.mark-as-read',

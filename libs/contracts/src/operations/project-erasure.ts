@@ -10,7 +10,7 @@ const common = {
 
 /**
  * Erases what is left of the connections of a deleted project, after identity has erased the users. `isDone` is true when
- * nothing is left (docs/adr/0044). Repeatable.
+ * nothing is left (docs/adr/0044). The call may be repeated.
  */
 export const eraseProjectConnections = internalOperation({
   ...common,

@@ -71,7 +71,10 @@ export const profileFields = {
 const common = { feature: 'user', scope: 'project' } as const;
 const byId = z.object({ userId: uuid });
 
-/** One user's public profile (spec#users-get). */
+/**
+ * A user's public profile. Users who ask for themselves, and server keys, get the full profile (spec#users-get,
+ * spec#users-own).
+ */
 export const getUser = operation({
   ...common,
   name: 'identity.get-user',
@@ -228,8 +231,8 @@ export const actingUser = internalOperation({
 });
 
 /**
- * The public profiles of up to 100 users of a project, for the copies of other services. Each item has the `seq` of the user's
- * last event.
+ * The public profiles of up to 100 users of a project, for the copies of other services. For each user, `seq` is the
+ * `eventOrder` of the user's last event.
  */
 export const usersByIds = internalOperation({
   name: 'identity.users-by-ids',

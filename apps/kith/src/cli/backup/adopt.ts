@@ -7,11 +7,12 @@ import { isSealed } from './sealed.ts';
 
 /**
  * Turns the backup in a folder into a separate installation. From then on the installation may send things outside, for example
- * mails. Its events count as newer than all earlier events. Throws `StartError` if the folder holds no backup, or if the backup
- * was adopted already.
+ * mails. Its new events count as newer than all events from before. Throws `StartError` if the folder holds no backup, or if
+ * the backup was adopted already.
  *
- * If there is no list of erasures, the databases get a note that erased users may have come back. If a list is given later, it
- * is also applied to these users. Returns a time in Unix ms. The data may still hold users who were erased after this time.
+ * Returns a time in Unix ms. Users and projects that were erased after this time may exist again, until a list of erasures is
+ * applied. Unless the caller has a list (`hasList`), notes the time in the databases. If this installation is restored later
+ * with a list, the restore then applies all entries of the list since the noted time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
   const folder = openDataFolder(path);
@@ -24,7 +25,7 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
     if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
     const epoch = await readEpoch(folder.file('identity.sqlite'));
     // An earlier version of Kith did not record whether a restore had a list of erasures. After such a restore, any erased user
-    // may be back.
+    // may exist again.
     const isUntold = epoch !== undefined && epoch.number > 0 && !epoch.isTold;
     const earlier = epoch?.unerasedSince ?? (isUntold ? 0 : undefined);
     const since = earlier ?? Date.parse(manifest.begunAt) - clocksMs;

@@ -8,9 +8,9 @@ const most = 100;
 
 /**
  * Checks whether `place` has the bytes of the files that the copied databases name. If there are many files, checks only some
- * of them, evenly spread. If it finds no bytes and `place` is empty, throws `StartError`, because the platform must then keep
- * its files in another place. If only some bytes are missing, prints a warning: these bytes may be lost, or were deleted after
- * the databases were copied.
+ * of them, evenly spread. If it finds no bytes and `place` is empty, throws `StartError`, because the files of the platform are
+ * then certainly in another place. If only some bytes are missing, prints a warning: these bytes may be lost, or were deleted
+ * after the databases were copied.
  */
 export async function checkFiles(
   fileOf: (service: string) => string,

@@ -6,7 +6,10 @@ import { dataFolder } from '../../forms/data-folder.ts';
 import { secretFile } from '../../forms/installation-secret.ts';
 import { serviceBackups } from '../../services.ts';
 
-/** Seals all sealed data in a folder's files again, under another secret. Throws `StartError`. */
+/**
+ * Opens the sealed data in a folder's files with `secrets`, and seals it again under the current secret of `by`. Throws
+ * `StartError`.
+ */
 export async function resealFolder(folder: string, secrets: Secrets, by: Secrets = secrets): Promise<void> {
   for (const { service, declared, sealed = [] } of serviceBackups) {
     if (sealed.length === 0) continue;

@@ -7,10 +7,11 @@ import { accessConfig, accessOptions, accessPlatform } from '../platform-access.
 export const eraseAgainCommand: Command = {
   name: 'erase-again',
   summary: 'erase what services still store about erased users',
-  text: `Announces again that the users in the list of erasures were deleted, because a service that was away may have missed it
-(docs/upgrading.md). The services then erase what they find, in the background. Users who exist again keep their data. For
-nine days, an import cannot use the ids of the others. Entries about whole projects need nothing: the deletion of a project
-goes on by itself, and its users have entries of their own. You can run the command at any time, and repeat it.`,
+  text: `Announces again that the users in the list of erasures were deleted, because a service that was away may have missed
+their deletion (docs/upgrading.md). The services then erase what they still store about these users, in the background. Users
+who exist again keep their data. For nine days, an import cannot use the ids of the other users. Entries about whole projects
+are skipped: the deletion of a project goes on by itself, and its users have entries of their own. You can run the command at
+any time, and repeat it.`,
   reads: accessConfig,
   options: {
     erased: {

@@ -8,10 +8,10 @@ const storing = ['identity', 'connections', 'collections', 'notifications', 'sto
 export const restoredCommand: Command = {
   name: 'restored',
   summary: 'declare that a service’s database was restored from a backup',
-  text: `SERVICE is one of ${storing.join(', ')}. Run it for each restored database,
-after the restore and before you start the service. Once started, the service receives all events since the
-backup again. Users who were deleted since the backup are deleted again. The service's own events count as newer than all
-earlier ones.
+  text: `SERVICE is one of ${storing.join(', ')}. Run the command for each restored database,
+after the restore and before you start the service. When the service starts, it receives all events since the
+backup again. Users who were deleted since the backup are deleted again. The service's new events count as newer than all
+its events from before the restore.
 
 With MONGODB_URL the database belongs to the distributed form. Without MONGODB_URL it is a file of an embedded installation; in
 this case, stop the platform first.`,

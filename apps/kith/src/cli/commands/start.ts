@@ -9,8 +9,8 @@ export const startCommand: Command = {
 NODE_ENV is production, it creates a demo project and prints a request to paste. Ctrl-C or \`kith stop\`
 ends it.
 
-With --distributed each service is a process of its own. It uses the engines at MONGODB_URL, NATS_URL and REDIS_URL. If none of
-the three is set, it starts engines in Docker, with passwords and encrypted connections.
+With --distributed each service is a process of its own. The services use the engines at MONGODB_URL, NATS_URL and REDIS_URL. If
+none of the three is set, the command starts engines in Docker, with passwords and encrypted connections.
 
 docs/configuration.md lists all environment variables.`,
   reads: folderConfig,

@@ -151,7 +151,7 @@ function checkSecretFiles(env: NodeJS.ProcessEnv, check: Check): void {
   }
 }
 
-/** The mode of a file. It is absent if the file cannot be read. `readSettings` reports such a file. */
+/** The mode of a file; `undefined` if the file cannot be read. `readSettings` reports such a file. */
 function modeOf(file: string): number | undefined {
   try {
     return statSync(file).mode;

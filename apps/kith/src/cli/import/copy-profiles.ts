@@ -3,7 +3,7 @@ import type { PlatformAccess } from '../platform-access.ts';
 
 /**
  * Asks the services that keep copies of profiles to copy the profiles of a project. An import of users publishes no events, so
- * the copies lack the new users. Without this step, the first lists and searches would have to ask identity.
+ * the copies lack the new users. Without this step, the first lists and searches would have to ask identity for the profiles.
  */
 export async function copyProfiles(access: PlatformAccess, projectId: string): Promise<void> {
   const copies = [rebuildConnectionsProfiles, rebuildNotificationsProfiles];

@@ -67,8 +67,8 @@ export const importKinds: readonly ImportKind[] = [
     if (row.id) takes.add(row.id);
   }),
   kind<ImportedCollection>('collections', importedCollection, importCollections, (names, row) => {
-    // The name is the id alone, without the owner, because two rows may name the same owner in two ways. With the owner in the
-    // name, a row might not find the name of its parent.
+    // The name is the id alone, without the owner. Two rows may name the same owner in different ways (`userId` or
+    // `userForeignId`). With the owner in the name, a row might then not find the name of its parent.
     names.takes.add(row.id);
     if (row.parentId) names.needs.add(row.parentId);
   }),

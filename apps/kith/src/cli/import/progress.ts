@@ -55,8 +55,9 @@ export class ProgressFile {
   }
 
   /**
-   * Opens the record of the stopped import. With `restart`, begins a new record. Throws `StartError` if another process imports
-   * the file, if the record belongs to another import, or if the part of the imported file that was already read has changed.
+   * Opens the record of the file's import. If there is none, or with `restart`, begins a new record. Throws `StartError` if
+   * another process imports the file, if the record belongs to another import, or if the part of the imported file that was
+   * already read has changed.
    */
   static async open(file: string, of: Import): Promise<ProgressFile> {
     const lock = await lockImport(file);

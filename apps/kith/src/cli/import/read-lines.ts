@@ -15,7 +15,8 @@ const newline = 0x0a;
 /**
  * Reads lines from a position on. Returns the last line even if it has no line end. If a line is longer than 1 MiB, a part of
  * it may be left out, because no row is that long. So a file without line ends never fills the memory. An earlier run may have
- * read the line before `from` when it had no line end yet. If it has one now, this line end does not count as an empty line.
+ * read the line before `from` when this line had no line end yet. If a line end was added since, it does not count as an empty
+ * line.
  */
 export async function* readLines(
   file: FileHandle,

@@ -9,7 +9,7 @@ import { reasonOf } from './reason.ts';
 export type ReadRow<Row> = { json: string; row: Row } | { reason: string };
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
-/** The maximum length of a line. It is less than the 256 KiB of a request, and far more than the longest valid row. */
+/** The maximum length of a line, in bytes. It is less than the 256 KiB of a request, and far more than the longest row. */
 const longest = 200 * 1024;
 
 /** Reads a line as a row of its schema. Returns `undefined` for a blank line. */

@@ -80,7 +80,7 @@ test('requests have more rows as long as answers are quick, and fewer rows after
     return pace.rows;
   });
   expect(sizes).toEqual([200, 400, 800, 1_000, 250, 275]);
-  // The rest of a batch says nothing about requests with more rows.
+  // A quick answer to a small request, such as the rest of a batch, does not show that larger requests would be quick.
   pace.answered(40, 10);
   expect(pace.rows).toBe(275);
 });

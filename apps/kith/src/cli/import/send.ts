@@ -43,7 +43,7 @@ const goodMs = 1_500;
  */
 export class Pace {
   #rows: number;
-  /** How much `#rows` grows after a quick answer. It grows fast until the first slow answer, as in TCP. */
+  /** How much `#rows` grows after a quick answer. `#rows` grows fast until the first slow answer, as in TCP. */
   #growth = 2;
   readonly #pauseMs: number;
 

@@ -62,13 +62,13 @@ export async function untilQuiet(
     await Promise.all(running.map((service) => service.stop()));
     await bus.close();
   }
-  // Stopping the services may publish events that were just stored. So this function checks again, now that no service writes
-  // any more.
+  // While the services stopped, they may have published events that were just stored. So this function checks again, now that
+  // no service writes any more.
   const late = left();
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
-/** Throws `StartError` if a service has one of these consumers: the service would lose events. */
+/** Throws `StartError` if a service has a consumer that `without` names, because the service would lose events. */
 function refuseServed(folder: DataFolder, without: readonly string[]): void {
   const served = without.find((durable) => durables.includes(durable));
   if (served === undefined) return;

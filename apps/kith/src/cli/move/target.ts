@@ -72,7 +72,7 @@ export class Target implements AsyncDisposable {
     await prepare({ kind: 'mongo', url, database: db.databaseName });
   }
 
-  /** Empties the collections that a move fills, because the data has changed since it was copied. */
+  /** Empties the collections that a move fills. An earlier run may have copied data there that has changed since then. */
   async clear({ service, tables }: ServiceMove): Promise<void> {
     const names = new Set(tables.map(({ collection }) => collection));
     for (const name of names) await this.#db(service).collection(name).deleteMany({});

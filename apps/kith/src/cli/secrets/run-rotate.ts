@@ -56,7 +56,7 @@ async function rotateInFolder(path: string, given: Configured, env: NodeJS.Proce
   }
 }
 
-/** Throws `StartError` if a setting names a file that the rotation removes. It may be the only copy of the secret. */
+/** Throws `StartError` if a setting names a file that the rotation removes. That file may be the only copy of the secret. */
 function refuseOwnFiles(folder: DataFolder, env: NodeJS.ProcessEnv): void {
   const own = [secretFile, olderSecretFile].map((name) => realPath(folder.file(name)));
   for (const name of ['KITH_SECRET_FILE', 'KITH_SECRET_PREVIOUS_FILE']) {

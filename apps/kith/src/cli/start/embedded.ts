@@ -32,7 +32,8 @@ export async function startInProcess({
   await refuseTakenPort(config);
   const token = operatorToken(folder, config.OPERATOR_TOKEN);
   // If INTERNAL_PORT is not set during development, nobody relies on the usual port, and any free port will do. The usual port may
-  // be taken, because it is also the default port of Prometheus. In production, monitoring would then watch another program.
+  // be taken, because it is also the default port of Prometheus. In production, another port is never used, because monitoring
+  // would then watch the program that has taken the usual port.
   const internalPortMayMove = !isProduction && !env.INTERNAL_PORT && !env.INTERNAL_PORT_FILE;
   const platform = await startEmbedded({
     config: { ...config, OPERATOR_TOKEN: token },
