@@ -27,9 +27,7 @@ export function EmailForm() {
     <form className="form" onSubmit={form.onSubmit} aria-label="Change of the e-mail address">
       <FormProblem text={isWrong ? undefined : form.problem} />
       {sentTo !== undefined && (
-        <p role="status">
-          A mail is on its way to {sentTo}. Open the link in it to confirm the new address.
-        </p>
+        <p role="status">A mail is on its way to {sentTo}. Open the link in it to confirm the new address.</p>
       )}
       <Field
         label="New e-mail address"

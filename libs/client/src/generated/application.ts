@@ -27,7 +27,7 @@ import type {
 
 export interface CryptoMethods {
   /**
-   * Signs a token for tests with the caller's own RSA key. If several fields are wrong, the error names the first of `payload.id`, `payload`, `projectId` and `privateKey`. `payload` may have fields other than `id`. The token keeps these fields.
+   * Signs a token for tests with the caller's own RSA key. If several fields are wrong, the error names the first wrong one, in the order `payload.id`, `payload`, `projectId`, `privateKey`. `payload` may have fields other than `id`. The token keeps these fields.
    *
    * Errors of this method: `crypto/missing-params`, `crypto/server-error`, `crypto/invalid-body`.
    */
@@ -93,7 +93,7 @@ export interface AuthMethods {
    */
   listFactors(options?: CallOptions): Promise<FactorList>;
   /**
-   * Begins to enrol a second factor. The factor is used only after the user confirms it, within 10 minutes. Only this answer shows the secret.
+   * Begins to enrol a second factor. The factor takes effect when the user confirms it, which must happen within 10 minutes. Only this answer shows the secret.
    *
    * Errors of this method: `auth/invalid-rp-id`, `auth/not-password-user`, `auth/step-up-required`, `auth/too-many-factors`, `auth/unauthorized`, `auth/server-error`, `auth/invalid-body`.
    */
@@ -198,7 +198,7 @@ export interface AuthMethods {
 
 export interface UsersMethods {
   /**
-   * One user's public profile.
+   * A user's public profile. Users who ask for themselves, and server keys, get the full profile.
    *
    * Errors of this method: `user/not-found`, `user/server-error`.
    */
@@ -477,7 +477,7 @@ export interface NotificationsMethods {
    */
   count(options?: CallOptions): Promise<number>;
   /**
-   * Marks one notification as read. Repeating it changes nothing.
+   * Marks one notification as read. Repeating the call changes nothing.
    *
    * Errors of this method: `app-notification/not-found`, `app-notification/server-error`.
    */

@@ -55,7 +55,7 @@ export interface ProjectsMethods {
 
 export interface ConnectionsMethods {
   /**
-   * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Repeat the call with `next` until it is null.
+   * Copies a page of the identity service's users into the copy of profiles that the connections service keeps. Call again with the returned `next` as `after`, until `next` is null.
    *
    * Errors of this method: `auth/forbidden`, `connection/server-error`, `connection/invalid-body`.
    */
@@ -73,7 +73,7 @@ export interface ConnectionsMethods {
 
 export interface NotificationsMethods {
   /**
-   * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Repeat the call with `next` until it is null.
+   * Copies a page of the identity service's users into the copy of profiles that the notifications service keeps. Call again with the returned `next` as `after`, until `next` is null.
    *
    * Errors of this method: `auth/forbidden`, `app-notification/server-error`, `app-notification/invalid-body`.
    */
@@ -85,7 +85,7 @@ export interface NotificationsMethods {
 
 export interface UsersMethods {
   /**
-   * Copies a page of the connections service's blocks into the copy of blocks that the identity service keeps. After the last page, removes from this copy the blocks that no longer exist in the connections service. Repeat the call with `next` until it is null.
+   * Copies a page of the connections service's blocks into the copy of blocks that the identity service keeps. After the last page, removes from this copy the blocks that no longer exist in the connections service. Call again with the returned `next` as `after`, until `next` is null.
    *
    * Errors of this method: `auth/forbidden`, `user/server-error`, `user/invalid-body`.
    */
@@ -106,13 +106,13 @@ export interface UsersMethods {
    */
   suspend(input: Methods['users.suspend']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Lets a suspended user sign in again, and returns the user. Repeating it changes nothing.
+   * Lets a suspended user sign in again, and returns the user. Repeating the call changes nothing.
    *
    * Errors of this method: `user/not-found`, `user/server-error`.
    */
   restore(input: Methods['users.restore']['input'], options?: CallOptions): Promise<ProjectUser>;
   /**
-   * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service has missed the first announcement (docs/upgrading.md). Users who exist are left out, and `existing` is their number. For nine days, imports refuse the ids of the announced users. Repeatable.
+   * Announces again that users were deleted, so that services erase what they still store about these users. Needed if a service has missed the first announcement (docs/upgrading.md). Users who exist are left out, and `existing` is their number. For nine days, imports refuse the ids of the announced users. The call may be repeated.
    *
    * Errors of this method: `project/not-found`, `user/server-error`, `user/invalid-body`.
    */
@@ -163,7 +163,7 @@ export interface AuthMethods {
    */
   rotateKeys(options?: CallOptions): Promise<{ keys: Array<SigningKey> }>;
   /**
-   * Takes a key out of use immediately. Gateways no longer accept the access tokens that it signed, so users have to refresh their sessions or sign in again. If this key signs new tokens, another key replaces it in the same step. Repeating changes nothing.
+   * Takes a key out of use immediately. Gateways no longer accept the access tokens that it signed, so users have to refresh their sessions or sign in again. If this key signs new tokens, another key replaces it in the same step. Repeating the call changes nothing.
    *
    * Errors of this method: `auth/key-not-found`, `auth/server-error`, `auth/invalid-body`.
    */
