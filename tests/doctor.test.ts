@@ -261,6 +261,16 @@ describe('kith doctor on a data folder', () => {
     expect(of('settings').filter((one) => /KITH_SECRET|NODE_ENV/.test(one))).toEqual([]);
   });
 
+  it('prefers each form of a setting in the environment file to all forms in the environment, and keeps a # in a value', async () => {
+    const [file, own] = [join(folder, 'kith.env'), join(folder, 'own')];
+    await writeFile(own, secret, { mode: 0o600 });
+    const lines = [`KITH_DATA=${folder}`, 'KITH_SECRET_COMMAND=echo short', 'CORS_ORIGINS=https://a.test#b'];
+    await writeFile(file, lines.join('\n'));
+    const found = (await examine({ KITH_SECRET_FILE: own }, ['--env-file', file])).of('settings');
+    expect(found).toContain('wrong KITH_SECRET: at least 32 characters are needed.');
+    expect(found).toContainEqual(expect.stringContaining('CORS_ORIGINS: "https://a.test#b"'));
+  });
+
   it('asks the platform that runs on the data folder whether it is ready', async () => {
     let missing = ['identity: database'];
     const services = createServer((_, response) => response.end(JSON.stringify({ missing })));

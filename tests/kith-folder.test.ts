@@ -43,7 +43,7 @@ describe('kith in the folder of an installation', () => {
     // A relative path in a setting is relative to the folder where the command was typed. The settings of tracing follow this
     // rule, too.
     await writeFile(join(folder, 'headers'), 'name=value\n');
-    const env = { ...free, OTEL_EXPORTER_OTLP_HEADERS_FILE: 'headers' };
+    const env = { ...free, ADMIN_PORT: '0', OTEL_EXPORTER_OTLP_HEADERS_FILE: 'headers' };
     started = await startByKith({ cwd: folder, env, until: 'Ctrl-C ends it' });
     // If the start has failed, the output says why.
     expect(started.output()).toContain('Ctrl-C ends it');
@@ -125,6 +125,25 @@ describe('kith in the folder of an installation', () => {
     expect(stdout).not.toContain(token);
     const shown = await kith('demo');
     expect(shown.stdout.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1);
+  });
+
+  it('`kith demo` needs both addresses of another platform with an ADMIN_PORT, and otherwise makes nothing', async () => {
+    const { url, adminUrl } = JSON.parse(await readFile(join(folder, '.kith/running.json'), 'utf8'));
+    const other = join(folder, 'elsewhere');
+    await mkdir(other);
+    const elsewhere = (words: string) => inFolder(other)(words, { OPERATOR_TOKEN: token });
+    const advice = 'If the platform has an ADMIN_PORT, name the address of this port with --url';
+    for (const words of [`projects list --url ${url}`, `demo --url ${url}`, `demo --url ${adminUrl}`]) {
+      const { code, stderr } = await elsewhere(words);
+      expect([code, stderr], words).toEqual([1, expect.stringContaining(advice)]);
+    }
+    expect((await elsewhere(`demo --url ${adminUrl} --public-url nowhere`)).code).toBe(2);
+    const projects = async () =>
+      JSON.parse((await elsewhere(`projects list --json --url ${adminUrl}`)).stdout) as Project[];
+    expect(await projects()).toHaveLength(1);
+    const made = await elsewhere(`demo --json --url ${adminUrl} --public-url ${url}/`);
+    expect([made.code, JSON.parse(made.stdout)]).toMatchObject([0, { url, notices: [] }]);
+    expect(await projects()).toHaveLength(2);
   });
 
   it('finds no platform in another folder, and says so', async () => {

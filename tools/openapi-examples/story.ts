@@ -254,6 +254,11 @@ async function operators(recorder: Recorder, token: string, userId: string): Pro
     'identity.rebuild-blocks',
   ]) {
     await recorder.send(copy, { token, body: { after: null } });
+    // The audit log gets rows of other services by events. So such a row comes some moments after the answer.
+    await waitFor(async () => {
+      const { data } = await recorder.peek('identity.list-audit', { token, query: { action: copy } });
+      return (data as unknown[])[0];
+    });
   }
   const key = { name: 'Support', scopes: ['users:read', 'users:write'], projectIds: [projectId] };
   const ends = { expiresAt: '2099-01-01T00:00:00.000Z' };

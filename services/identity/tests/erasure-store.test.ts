@@ -96,6 +96,24 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect((await publish()).map(({ aggregate }) => aggregate.id)).toEqual([other.id]);
   });
 
+  test('marks the last event, so that a later user with the same id is not taken for a lost change', async () => {
+    const { projectId, id: userId, ...user } = await add();
+    expect(await remove({ ...user, projectId, id: userId })).toBe('stored');
+    await publish();
+    const deleted = { projectId, userId, seq: 2, deletedAt: at };
+    const kept = await store.outbox.published(userEvents(deleted).range, 10);
+    await store.outbox.forget(kept.slice(0, -1).map(({ key }) => key));
+    expect(await store.erasure.finish(deleted)).toBe(true);
+    const again = await add({ projectId, id: userId });
+    const renamed = { ...again, name: 'Renamed', rev: 2, seq: 2 };
+    await store.users.update(renamed, userEvent(userUpdated, renamed));
+    const found = await store.outbox.unpublished(10);
+    expect(found.map(({ event, conflict }) => [event.type, conflict])).toEqual([
+      ['user.created', undefined],
+      ['user.updated', undefined],
+    ]);
+  });
+
   test('returns `stale` for another revision, an unknown user and a deleted user', async () => {
     const user = await add();
     const renamed = { ...user, name: 'Renamed', rev: 2, seq: 2 };

@@ -31,7 +31,7 @@ export const accessOptions = {
 
 /** A running platform, and a token for its operators' endpoints. */
 export interface PlatformAccess {
-  /** The address of the gateway, without a slash at its end. Behind a proxy, the address may have a path. */
+  /** The address of the operators' endpoints, without a slash at its end. Behind a proxy, the address may have a path. */
   url: string;
   token: string;
   /** The installation on the data folder, if it is the platform at `url`; otherwise `undefined`. */
@@ -54,10 +54,10 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
   const running = named && OPERATOR_TOKEN ? undefined : runningIn(folder);
   const address = named ?? running?.adminUrl ?? running?.url;
   if (!address) throw notRunning(folder, ' Start it with kith start, or name an address with --url.');
-  const { origin, pathname } = new URL(address);
-  const url = `${origin}${pathname}`.replace(/\/+$/, '');
-  const isOwn = running !== undefined && [running.url, running.adminUrl].includes(url);
+  const asked = addressOf(address);
+  const isOwn = running !== undefined && [running.url, running.adminUrl].includes(asked);
   const own = isOwn ? running : undefined;
+  const url = own?.adminUrl ?? asked;
   const token = OPERATOR_TOKEN ?? keptToken(folder, url, own !== undefined);
   const exchange = exchanger(url);
   return {
@@ -66,6 +66,12 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
       (await exchange<T>(method, path, { token, body })).body,
     get: (path) => exchange('GET', path, { token }),
   };
+}
+
+/** An address as {@link PlatformAccess} has it. */
+export function addressOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
 }
 
 function keptToken(folder: string, url: string, isOwn: boolean): string {

@@ -91,6 +91,8 @@ export class Erasure {
     if (waiting.includes(true)) return false;
     const id = userKey(projectId, userId);
     await this.#noteEnd(projectId, [userId]);
+    // The last event may be kept for longer than the id is reserved, because it is published again if the broker loses it.
+    await outbox.noteEnd(last);
     await this.#documents.clearIds(seen, [id]);
     await this.#documents.clear(mailings, { ...within(id), limit: mostMailings });
     if (!(await this.#documents.erase(users, id))) return false;

@@ -1,6 +1,6 @@
-import type { Command } from '../command.ts';
+import { type Command, type Given, textOf, UsageError } from '../command.ts';
 import { folderOf } from '../data-folder.ts';
-import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
+import { accessConfig, accessOptions, accessPlatform, addressOf } from '../platform-access.ts';
 
 /** Makes the demo project on a running platform. */
 export const demoCommand: Command = {
@@ -10,9 +10,16 @@ export const demoCommand: Command = {
 users again. If a user cannot sign in any more, the command says why. start.json in the data folder (KITH_DATA) describes
 the project.`,
   reads: accessConfig,
-  options: accessOptions,
+  options: {
+    ...accessOptions,
+    'public-url': {
+      value: 'URL',
+      text: 'address of PORT, if ADMIN_PORT is set and --url is the address of that port',
+    },
+  },
   async run(given, around) {
     const { url, token, own } = accessPlatform(given, around);
+    const publicUrl = publicUrlOf(given) ?? own?.url ?? url;
     const { ensureDemo } = await import('../../demo/demo.ts');
     const { welcome } = await import('../../demo/welcome.ts');
     const { dataFolder } = await import('../../forms/data-folder.ts');
@@ -21,10 +28,17 @@ the project.`,
     makeFolder(folder.path);
     const place = own?.form ?? new URL(url).host.replaceAll(/[^\w.-]/g, '-');
     const demo = await ensureDemo(folder, {
-      ...{ url: own?.url ?? url, adminUrl: url, operatorToken: token },
+      ...{ url: publicUrl, adminUrl: url, operatorToken: token },
       stateName: `demo-${place}.json`,
     });
     const { operatorToken: _, ...start } = demo.start;
     return { value: { ...start, notices: demo.notices }, text: `${welcome(demo, folder)}\n` };
   },
 };
+
+function publicUrlOf(given: Given): string | undefined {
+  const text = textOf(given, 'public-url');
+  if (text === undefined) return undefined;
+  if (!URL.canParse(text)) throw new UsageError('--public-url: an address is needed, http://host:8080.');
+  return addressOf(text);
+}

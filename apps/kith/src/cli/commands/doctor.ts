@@ -10,7 +10,9 @@ it, and the certificate at PUBLIC_URL. With NATS_URL, MONGODB_URL and REDIS_URL 
 folder. It changes nothing. Each line says what is wrong, or may become wrong, and how to fix it. Exit code 1 means that
 something is wrong. If there are only warnings, the exit code is 0.
 
-Run it with the environment and the user that Kith is started with. --env-file reads the environment from a systemd unit's file.
+Run it with the environment and the user that Kith is started with. --env-file reads the file that a systemd unit names as its
+EnvironmentFile, as systemd reads it: a # after a value is part of the value. A setting of the file replaces the same setting
+of the environment, in all its forms: NAME, NAME_FILE and NAME_COMMAND.
 
 docs/configuration.md lists all environment variables.`,
   reads: folderConfig,

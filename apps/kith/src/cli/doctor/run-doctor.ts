@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { StartError } from '@kith/base/config';
 import { runningIn } from '../../forms/running.ts';
 import { Failure, type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
@@ -10,6 +9,7 @@ import { checkCertificate } from './certificate.ts';
 import type { DoctorConfig } from './config.ts';
 import { checkFiles } from './databases.ts';
 import { checkEngines } from './engines.ts';
+import { readEnvironmentFile } from './environment-file.ts';
 import type { Finding } from './finding.ts';
 import { checkFolder, checkStamps } from './folder.ts';
 import { checkClock, checkDisk, checkNode } from './machine.ts';
@@ -45,10 +45,14 @@ function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   if (named === undefined) return env;
   const file = resolvePath(named, env);
   try {
-    const inFile = parseEnv(readFileSync(file, 'utf8'));
+    const inFile = readEnvironmentFile(readFileSync(file, 'utf8'));
     const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: undefined, NODE_ENV_FILE: undefined };
-    // NAME takes precedence over NAME_FILE. So if the file sets NAME_FILE, a NAME of the command's own environment is left out.
-    for (const name of Object.keys(inFile)) delete own[name.replace(/_(FILE|COMMAND)$/, '')];
+    // Kith prefers NAME to NAME_FILE, and NAME_FILE to NAME_COMMAND. So if the file sets one of them, all three of the command's
+    // own environment are left out.
+    for (const variable of Object.keys(inFile)) {
+      const name = variable.replace(/_(FILE|COMMAND)$/, '');
+      for (const form of ['', '_FILE', '_COMMAND']) delete own[name + form];
+    }
     const all = { ...own, ...inFile };
     return { ...all, KITH_DATA: dataFolderIn(all) };
   } catch (error) {
