@@ -10,7 +10,7 @@ const homes = Object.keys(packages);
 const manifests = new Map<string, { name: string; exports: Record<string, string> }>(
   homes.map((home) => [home, JSON.parse(readFileSync(`${root}${home}/package.json`, 'utf8'))]),
 );
-/** All names under which a package can be imported: its own name, and the names of its further entries. */
+/** All names under which a package can be imported: one for each entry in `exports` of its `package.json`. */
 const namesOf = (home: string): string[] => {
   const { name = '', exports = {} } = manifests.get(home) ?? {};
   return Object.keys(exports).map((entry) => name + entry.slice(1));

@@ -35,8 +35,7 @@ export interface RowFacts {
   name: string;
   title: string;
   /**
-   * How often the fault is caused in the whole run. `quick` is the number for the quick run. If `quick` is 0, the quick run leaves
-   * out the row.
+   * How often a full run causes the fault. `quick` is the same for the quick run; if it is 0, the quick run leaves out the row.
    */
   times: number;
   quick: number;

@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { samplesOf, scrape } from './scrape.ts';
 
 /**
- * Runs `check`, which compares counts of requests. Repeats it if a gateway has counted in its own memory meanwhile. A gateway
- * counts in its own memory when Redis takes longer than 100 ms, which happens on a busy machine. Each check has to use a new
- * project or a new client.
+ * Runs `check`, which compares counts of requests. If the check fails, and a gateway has counted in its own memory meanwhile,
+ * runs the check again. A gateway counts in its own memory when Redis takes longer than 100 ms, which happens on a busy
+ * machine. Each check has to use a new project or a new client.
  */
 export async function expectCounted(
   internalUrls: readonly string[],

@@ -47,7 +47,7 @@ export function licencesIn({ packages }: Lock): Licensed[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The packages whose licence is on none of the lists of allowed licences. */
+/** The packages whose licence is not allowed for what they are needed for (running or development). */
 export function refusedLicences(packages: readonly Licensed[]): Licensed[] {
   return packages.filter((one) => !isAllowed(one));
 }

@@ -15,8 +15,7 @@ interface EventRow {
   failures: number;
   traceparent: string | null;
   /**
-   * Only on a row that was read from the log: whether its event has failed before. Such an event is waiting for its next
-   * attempt or is a dead letter.
+   * Only on a row of the query `fresh`: whether the consumer retries this event or has given it up. If so, this row is skipped.
    */
   hasFailed?: number;
 }

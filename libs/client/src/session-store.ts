@@ -68,8 +68,8 @@ export function localStorageSession(key: string): SessionStore {
         isStored = true;
       } catch {
         isStored = false;
-        // The stored session is older than the session in memory, so it is removed. Its refresh token may be used up, and it
-        // may belong to another user.
+        // The stored session is older than the session in memory, so it is removed. The refresh token of the stored session may
+        // be used up, and the stored session may belong to another user.
         try {
           page.localStorage?.removeItem(key);
         } catch {}

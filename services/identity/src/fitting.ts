@@ -4,7 +4,7 @@
  */
 const pageBytes = 2 * 1024 * 1024;
 
-/** How many of the values fit into a page; at least one. */
+/** How many of the values fit into a page: at least one, if there is any. */
 export function fitting(values: readonly unknown[]): number {
   let bytes = 0;
   for (const [index, value] of values.entries()) {

@@ -3,8 +3,8 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * How many characters of each common password's hash the list contains, in base64url. `tools/common-passwords.ts`, which writes
- * the list, uses the same number.
+ * The list contains the first characters of each common password's hash in base64url. This is their number.
+ * `tools/common-passwords.ts`, which writes the list, uses the same number.
  */
 const hashCharacters = 6;
 

@@ -11,7 +11,7 @@ export async function aptInstall(
   { progress, log }: { progress: Progress; log: string },
 ): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // If another package manager is running, apt does not fail. It waits until the other package manager has ended.
+  // With this option, apt does not fail at once if another package manager is running: it waits up to 300 s for it to end.
   const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=300', '-y', '-q'] as const;
   await step('Reading the package lists', [...apt, 'update'], { progress, log, env });
   const known: string[] = [];

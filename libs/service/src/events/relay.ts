@@ -55,7 +55,8 @@ export class Relay {
     metrics: Metrics;
     sweepMs?: number;
     /**
-     * How often the marks are compared with the log, in ms. They are also compared at the start and after a lost connection.
+     * The time between two comparisons of the marks of published events with the bus's log, in ms (`take-back.ts`). They are
+     * also compared at the start and after a lost connection.
      */
     checkMs?: number;
   }) {

@@ -16,7 +16,10 @@ export interface OperatorCaller {
   projectIds: readonly string[] | null;
 }
 
-/** The server key that calls. If the request has a caller, the key acts for this user; otherwise it acts as itself. */
+/**
+ * The server key with which an application's back end sent the request. If the request also names a user (`caller` in
+ * `RequestContext`), the key acts for this user; otherwise it acts as itself.
+ */
 export interface ServerKeyCaller {
   keyId: string;
 }

@@ -19,8 +19,8 @@ export function anonymise(backup: ServiceBackup, from: string, to: string, made:
   using source = new DatabaseSync(from);
   using file = new DocumentsFile(to, backup.declared);
   for (const of of backup.declared.collections) {
-    // Leaves out answers. An answer contains texts of people. These texts cannot be replaced, because the answer is sealed with
-    // a key that is stored nowhere.
+    // Leaves out the kept answers to requests with an idempotency key. Such an answer may contain texts that people wrote.
+    // These texts cannot be replaced, because the answer is sealed with a key that is stored nowhere.
     if (of === replyCollection) continue;
     const standIn = backup.anonymous[of.name];
     if (!standIn)

@@ -31,7 +31,10 @@ interface EventDocument {
   event: string;
   at: Date;
   unpublished?: true;
-  /** Set if another event was already stored under the usual key of this event (`eventKey`), and that event is not an `end`. */
+  /**
+   * Set if the usual key of this event (`eventKey`) was already taken by another event, unless the aggregate had ended with
+   * that other event (`end`).
+   */
   conflict?: true;
   /** Set if the aggregate has ended with this event (`Outbox.noteEnd`). */
   end?: true;

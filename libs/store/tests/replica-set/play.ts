@@ -153,7 +153,7 @@ class World {
     this.#living.push({ client, relay });
     const repeat = async (times: number, act: (time: number) => Promise<unknown>) => {
       this.#working++;
-      // Ignores failures, because a change that was reported as failed may still have been made.
+      // Ignores failures: a failure does not say whether the change was made.
       for (let time = 0; time < times; time++) await act(time).catch(() => undefined);
       this.#working--;
     };

@@ -7,8 +7,8 @@ import { changed, collectionEvent, toCollection } from '../collection.ts';
 
 /**
  * Renames one of the caller's collections. A missing collection, another user's collection and the root all get the same answer
- * (spec#collections-not-found). If the collection has this name already, nothing changes. There is no event, and `updatedAt`
- * stays.
+ * (spec#collections-not-found). If the collection has this name already, nothing changes: no event is published, and
+ * `updatedAt` stays the same.
  */
 export const rename = handler(spec, async (request, app: AppContext) => {
   const { name } = request.body;

@@ -42,8 +42,8 @@ export const stepUpHandler = handler(
 const proofs = ['password', 'code', 'passkey'] as const;
 
 /**
- * Throws `auth/invalid-body` if not exactly one proof was sent. If none was sent, `field` names the first proof that could have
- * been sent. If several were sent, `field` names the second of them.
+ * Throws `auth/invalid-body` if not exactly one proof was sent. If none was sent, `field` is `password`. If several were sent,
+ * `field` names the second of them.
  */
 function refuseUnlessOne(body: BodyOf<typeof stepUp>): void {
   const given = proofs.filter((name) => body[name] != null);

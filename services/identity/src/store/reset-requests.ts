@@ -20,7 +20,8 @@ const keepMs = 3600 * 1000;
 export const versionOf = ({ until }: { until: number }) => until - keepMs;
 
 /**
- * Password resets that were requested but not processed yet. A request is stored in the same way if no account has the address.
+ * Password resets that were requested but not processed yet. A request is stored whether or not an account has the e-mail
+ * address. So neither the answer nor its timing shows whether the account exists.
  */
 export class ResetRequests {
   readonly #documents: Documents;

@@ -1,7 +1,8 @@
 import { Relay } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { EngineKind } from '@kith/testing';
-// A process that dies imports this file. Importing the whole test kit would double the work of its start.
+// `dying-eraser.ts`, which tests start as a process of its own, imports this file. If this file imported the whole test kit,
+// the start of that process would be twice as much work.
 import { createRuntime, createStore, testSecrets } from '@kith/testing/parts';
 import type { AppContext } from '../../src/app.ts';
 import { Attempts } from '../../src/attempts.ts';

@@ -16,7 +16,10 @@ export interface RenderRequest {
   /** The folder for the rendered files. */
   folder: string;
   signal: AbortSignal;
-  /** The time at which rendering has to end, because after it the rendered images are no longer needed, Unix ms. */
+  /**
+   * The time at which rendering has to end, in Unix ms. After it, too little time is left to store the images before the answer
+   * is due.
+   */
   deadline: number;
 }
 

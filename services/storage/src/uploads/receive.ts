@@ -69,7 +69,7 @@ const mebibyte = 1024 * 1024;
 /**
  * The maximum time for which a change of an account waits for its turn and is tried, in ms. The deadline of the request cannot
  * be used for this. An upload has no deadline, because it may take any time as long as the client keeps sending. After the
- * client has sent the last byte, the gateway waits twice as long as this for the answer.
+ * client has sent the last byte, the gateway waits twice this time (60 s) for the answer.
  */
 const changeMs = 30_000;
 /**
