@@ -247,7 +247,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await blobs.removeAll('cut/');
   });
 
-  it('copies the readable bytes of a damaged blob, and names the blob', async () => {
+  it('copies the readable bytes of a damaged blob, and names damaged and missing blobs', async () => {
     await using target = await createBlobHome('folder');
     const copies = await openBlobs(target.config);
     const bytes = randomBytes(300_000);
@@ -263,15 +263,19 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
       // A file that has been cut off cannot be told from a file that was stored with fewer bytes.
       await blobs.put('damaged/cut', pieces(bytes.subarray(0, readable)));
     }
-    const recorded = ['damaged/cut', 'damaged/whole'].map((key) => ({ key, size: bytes.length }));
+    const names = ['damaged/cut', 'damaged/missing', 'damaged/whole'];
+    const recorded = names.map((key) => ({ key, size: bytes.length }));
     const list = async function* () {
       yield* recorded;
     };
-    const damaged: string[] = [];
+    const faults: string[] = [];
     await copyBlobs({ list, read: (key) => blobs.read(key) }, copies, {
-      damaged: ({ key }) => damaged.push(key),
+      faults: {
+        damaged: ({ key }) => faults.push(`${key} is damaged`),
+        missing: ({ key }) => faults.push(`${key} is missing`),
+      },
     });
-    expect(damaged).toEqual(['damaged/cut']);
+    expect(faults.toSorted()).toEqual(['damaged/cut is damaged', 'damaged/missing is missing']);
     const sizes: Record<string, number> = {};
     for await (const { key, size } of copies.list()) sizes[key] = size;
     expect(sizes).toEqual({ 'damaged/cut': readable, 'damaged/whole': bytes.length });
