@@ -1,7 +1,18 @@
 // Starts no platform and no process.
 import { randomUUID } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { existsSync, fstatSync, rmSync } from 'node:fs';
+import {
+  cp,
+  type FileHandle,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -18,7 +29,7 @@ import {
   uniquePrefix,
   waitFor,
 } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { longResult, runKith } from './support/command.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 
@@ -174,6 +185,16 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     expect(existsSync(pathOf('of-going'))).toBe(false);
   });
 
+  it('is made with the files that the disk can read, and names the others', async () => {
+    const place = pathOf('bucket');
+    const key = (await keysIn(place)).find((one) => one.includes(fileOfOther)) ?? '';
+    const { ino } = await stat(join(place, key));
+    const made = await withFailingReads(ino, () => backUp('of-bad-disk'));
+    const named = `${fileOfOther} of the user ${other.id} in the project ${other.projectId}`;
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`the file ${named} is damaged`)]);
+    expect(await keysIn(join(pathOf('of-bad-disk'), 'files'))).toEqual(await keysIn(place));
+  });
+
   it.each([
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
@@ -250,3 +271,19 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     },
   );
 });
+
+/** Makes all reads of one file fail, as a bad sector of a disk does. */
+async function withFailingReads<T>(ino: number, act: () => Promise<T>): Promise<T> {
+  // The handles of all files have the same prototype.
+  await using handle = await open(import.meta.filename);
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  const { read } = prototype;
+  using _reads = vi.spyOn(prototype, 'read').mockImplementation(async function (
+    this: FileHandle,
+    ...given: unknown[]
+  ) {
+    if (fstatSync(this.fd).ino === ino) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+    return Reflect.apply(read, this, given);
+  });
+  return await act();
+}

@@ -1,8 +1,9 @@
 // Starts no platform and at most 2 processes.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { open, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import {
@@ -15,7 +16,7 @@ import {
 } from '@kith/store/blobs';
 import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
 import { MongoClient, ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { s3Place } from '../src/blobs/s3-blobs.ts';
 
 const mebibyte = 1024 * 1024;
@@ -52,6 +53,30 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
   await new Promise(setImmediate);
   expect(ended).toEqual(before);
 });
+
+it.each(['stat', 'read'] as const)(
+  'a blob in a folder is damaged if the disk cannot read it, except if the whole folder is gone (%s)',
+  async (call) => {
+    await using home = await createBlobHome('folder');
+    const { folder } = home.config as { folder: string };
+    const blobs = await openBlobs(home.config);
+    await blobs.put('a/one', Readable.from([randomBytes(10)]));
+    const read = async () => {
+      for await (const _ of (await blobs.read('a/one')) ?? []);
+    };
+    const failure = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+    // The handles of all files have the same prototype.
+    await using handle = await open(folder);
+    using disk = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, call);
+    disk.mockRejectedValueOnce(failure);
+    await expect(read()).rejects.toThrow(BlobDamaged);
+    disk.mockImplementationOnce(async () => {
+      await rm(folder, { recursive: true });
+      throw failure;
+    });
+    await expect(read()).rejects.toBe(failure);
+  },
+);
 
 describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
   let home: BlobHome;

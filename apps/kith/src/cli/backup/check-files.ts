@@ -9,6 +9,10 @@ export async function checkFiles(place: BlobsConfig): Promise<void> {
   const blobs = await openBlobs(place, { readOnly: true });
   try {
     if (await hasAny(blobs.list())) return;
+  } catch (error) {
+    // A folder that the disk cannot read is not empty. The copy finds out which files are damaged.
+    if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
+    return;
   } finally {
     await blobs.close();
   }
