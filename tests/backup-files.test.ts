@@ -1,10 +1,23 @@
 // Starts no platform and no process.
 import { randomUUID } from 'node:crypto';
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { existsSync, fstatSync, rmSync } from 'node:fs';
+import {
+  cp,
+  type FileHandle,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { caller } from '@kith/platform';
+import { runCommandLine } from '@kith/platform/cli';
 import { openBlobs } from '@kith/store/blobs';
 import {
   availableEngines,
@@ -16,14 +29,15 @@ import {
   uniquePrefix,
   waitFor,
 } from '@kith/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runKith } from './support/command.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { longResult, runKith } from './support/command.ts';
 import { movedSecret, operatorToken, startInFolder } from './support/moved-installation.ts';
 
 describe('a backup of a platform whose files are outside of the data folder', () => {
   let root: string;
   let leaver: TestUser;
   let other: TestUser;
+  let fileOfLeaver: string;
   let fileOfOther: string;
   const pathOf = (name: string) => join(root, name);
   const keysIn = async (folder: string) => {
@@ -48,7 +62,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     const { id } = await people.createProject();
     [leaver, other] = [await people.createUser(id), await people.createUser(id)];
     const { uploadFile } = createUploads(platform.url);
-    await uploadFile(leaver, 'a file of an account that is deleted');
+    fileOfLeaver = (await uploadFile(leaver, 'a file of an account that is deleted')).fileId;
     fileOfOther = (await uploadFile(other, 'a file that is deleted')).fileId;
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
@@ -110,10 +124,13 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     await cp(pathOf('bucket'), half, { recursive: true });
     await rm(join(half, leaver.projectId, leaver.id), { recursive: true });
     const made = await backUp('some', { STORAGE_URL: pathToFileURL(half).href });
+    const { id: userId, projectId } = leaver;
+    const named = `${fileOfLeaver} of the user ${userId} in the project ${projectId}`;
     expect([made.code, made.stderr]).toEqual([
       0,
-      expect.stringContaining('warning: for 1 of 2 files, the bytes are not in'),
+      expect.stringContaining(`warning: bytes of the file ${named} are missing\n`),
     ]);
+    expect(made.stderr).toContain(`warning: files with missing bytes: 1; their bytes are not in ${half}; `);
   });
 
   it('succeeds with a warning if the place of the files contains only bytes that belong to no file', async () => {
@@ -127,8 +144,55 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     const made = await backUp('of-lost', { STORAGE_URL: pathToFileURL(place).href });
     expect([made.code, made.stderr]).toEqual([
       0,
-      expect.stringContaining('warning: for 2 of 2 files, the bytes are not in'),
+      expect.stringContaining('warning: files with missing bytes: 2; '),
     ]);
+  });
+
+  it('names an image that lacks the bytes of only one size', async () => {
+    expect((await backUp('with-image')).code).toBe(0);
+    const env = { KITH_DATA: pathOf('with-image'), KITH_SECRET: movedSecret };
+    await using platform = await startInFolder(pathOf('with-image'));
+    const { fileId } = await createUploads(platform.url).uploadImage(other, { sizes: { small: 8 } });
+    const folder = join(pathOf('with-image'), 'files');
+    const key = (await keysIn(folder)).find((one) => one.endsWith('/small')) ?? '';
+    await rm(join(folder, key));
+    const made = await runKith(['backup', pathOf('of-image'), '--json'], env);
+    const { projectId, id: userId } = other;
+    expect([made.code, longResult(made)]).toMatchObject([0, { missing: [{ fileId, projectId, userId }] }]);
+    expect(await keysIn(join(pathOf('of-image'), 'files'))).toEqual(await keysIn(folder));
+  });
+
+  it('fails if the place of the files goes while they are copied', async () => {
+    const place = pathOf('going');
+    await cp(pathOf('bucket'), place, { recursive: true });
+    for (const key of await keysIn(place)) await truncate(join(place, key), 1);
+    let stderr = '';
+    const code = await runCommandLine(['backup', pathOf('of-going')], {
+      env: {
+        ...{ KITH_DATA: pathOf('data'), STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret },
+        // A sealed backup reads the files one after the other.
+        KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite',
+      },
+      stdout: { write: () => undefined },
+      stderr: {
+        write(text) {
+          stderr += text;
+          if (text.includes('is damaged')) rmSync(place, { recursive: true });
+        },
+      },
+    });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('set STORAGE_URL to the value')]);
+    expect(existsSync(pathOf('of-going'))).toBe(false);
+  });
+
+  it('is made with the files that the disk can read, and names the others', async () => {
+    const place = pathOf('bucket');
+    const key = (await keysIn(place)).find((one) => one.includes(fileOfOther)) ?? '';
+    const { ino } = await stat(join(place, key));
+    const made = await withFailingReads(ino, () => backUp('of-bad-disk'));
+    const named = `${fileOfOther} of the user ${other.id} in the project ${other.projectId}`;
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`the file ${named} is damaged`)]);
+    expect(await keysIn(join(pathOf('of-bad-disk'), 'files'))).toEqual(await keysIn(place));
   });
 
   it.each([
@@ -143,7 +207,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
       await truncate(join(place, key), 6);
       const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
       const made = await backUp(`${kind}-damaged`, env);
-      const named = `${fileOfOther} of the user ${other.user.id} in the project ${other.projectId}`;
+      const named = `${fileOfOther} of the user ${other.id} in the project ${other.projectId}`;
       expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(`the file ${named} is damaged`)]);
       const restored = pathOf(`${kind}-damaged-restored`);
       const { code } = await runKith(['restore', pathOf(`${kind}-damaged`)], {
@@ -207,3 +271,19 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     },
   );
 });
+
+/** Makes all reads of one file fail, as a bad sector of a disk does. */
+async function withFailingReads<T>(ino: number, act: () => Promise<T>): Promise<T> {
+  // The handles of all files have the same prototype.
+  await using handle = await open(import.meta.filename);
+  const prototype = Object.getPrototypeOf(handle) as FileHandle;
+  const { read } = prototype;
+  using _reads = vi.spyOn(prototype, 'read').mockImplementation(async function (
+    this: FileHandle,
+    ...given: unknown[]
+  ) {
+    if (fstatSync(this.fd).ino === ino) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+    return Reflect.apply(read, this, given);
+  });
+  return await act();
+}

@@ -174,7 +174,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     config: ['operations'],
     http: ['operations'],
     events: ['background'],
-    profiles: ['operations', 'events'],
+    profiles: ['background', 'operations', 'events'],
     manifest: ['background', 'operations', 'config', 'http', 'events'],
     lifecycle: ['background', 'operations', 'config', 'http', 'events', 'manifest'],
     '': ['background', 'operations', 'config', 'http', 'events', 'profiles', 'manifest', 'lifecycle'],

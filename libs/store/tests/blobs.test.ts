@@ -1,8 +1,9 @@
 // Starts no platform and at most 2 processes.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { open, rm } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import {
@@ -15,7 +16,7 @@ import {
 } from '@kith/store/blobs';
 import { availableBlobHomes, type BlobHome, createBlobHome, waitFor } from '@kith/testing';
 import { MongoClient, ObjectId } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { s3Place } from '../src/blobs/s3-blobs.ts';
 
 const mebibyte = 1024 * 1024;
@@ -52,6 +53,30 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
   await new Promise(setImmediate);
   expect(ended).toEqual(before);
 });
+
+it.each(['stat', 'read'] as const)(
+  'a blob in a folder is damaged if the disk cannot read it, except if the whole folder is gone (%s)',
+  async (call) => {
+    await using home = await createBlobHome('folder');
+    const { folder } = home.config as { folder: string };
+    const blobs = await openBlobs(home.config);
+    await blobs.put('a/one', Readable.from([randomBytes(10)]));
+    const read = async () => {
+      for await (const _ of (await blobs.read('a/one')) ?? []);
+    };
+    const failure = Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
+    // The handles of all files have the same prototype.
+    await using handle = await open(folder);
+    using disk = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, call);
+    disk.mockRejectedValueOnce(failure);
+    await expect(read()).rejects.toThrow(BlobDamaged);
+    disk.mockImplementationOnce(async () => {
+      await rm(folder, { recursive: true });
+      throw failure;
+    });
+    await expect(read()).rejects.toBe(failure);
+  },
+);
 
 describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
   let home: BlobHome;
@@ -247,7 +272,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await blobs.removeAll('cut/');
   });
 
-  it('copies the readable bytes of a damaged blob, and names the blob', async () => {
+  it('copies the readable bytes of a damaged blob, and names damaged and missing blobs', async () => {
     await using target = await createBlobHome('folder');
     const copies = await openBlobs(target.config);
     const bytes = randomBytes(300_000);
@@ -263,15 +288,19 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
       // A file that has been cut off cannot be told from a file that was stored with fewer bytes.
       await blobs.put('damaged/cut', pieces(bytes.subarray(0, readable)));
     }
-    const recorded = ['damaged/cut', 'damaged/whole'].map((key) => ({ key, size: bytes.length }));
+    const names = ['damaged/cut', 'damaged/missing', 'damaged/whole'];
+    const recorded = names.map((key) => ({ key, size: bytes.length }));
     const list = async function* () {
       yield* recorded;
     };
-    const damaged: string[] = [];
+    const faults: string[] = [];
     await copyBlobs({ list, read: (key) => blobs.read(key) }, copies, {
-      damaged: ({ key }) => damaged.push(key),
+      faults: {
+        damaged: ({ key }) => faults.push(`${key} is damaged`),
+        missing: ({ key }) => faults.push(`${key} is missing`),
+      },
     });
-    expect(damaged).toEqual(['damaged/cut']);
+    expect(faults.toSorted()).toEqual(['damaged/cut is damaged', 'damaged/missing is missing']);
     const sizes: Record<string, number> = {};
     for await (const { key, size } of copies.list()) sizes[key] = size;
     expect(sizes).toEqual({ 'damaged/cut': readable, 'damaged/whole': bytes.length });

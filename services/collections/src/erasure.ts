@@ -7,7 +7,7 @@ import { changed, collectionEvent, type Owner } from './collection.ts';
  * How long data of a user may still arrive after the user's account has ended, in ms. After this time, every request that began
  * before the end is over.
  */
-const lateMs = 10 * 60_000;
+export const lateMs = 10 * 60_000;
 
 /**
  * Erases the data of a deleted user. It deletes the root and the collections without a parent, and the purger erases everything
@@ -26,16 +26,8 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases data of marked users that has arrived since they were marked. Looks for data of a user less and less often. */
-export function eraseMarked(
-  app: AppContext,
-  { firstMs, ...options }: { firstMs: number; isStopped: () => boolean; clock?: () => number },
-): Promise<void> {
-  const looks = { firstMs, lateMs };
-  return app.store.erased.eachDue((owner) => eraseOwner(app, owner), { looks, ...options });
-}
-
-async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
+/** Erases what is stored of a user now. For a marked user, this is data that has arrived since then. */
+export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   for (let root = await app.store.root(owner); root; root = await app.store.root(owner)) {
     const deleted = changed(root, {});
     const event = collectionEvent(collectionDeleted, deleted);

@@ -12,7 +12,7 @@ import {
 import type { StoreConfig } from '@kith/store';
 import type { AppContext } from './app.ts';
 import { collectionsBackup } from './backup.ts';
-import { eraseMarked, usersSubscription } from './erasure.ts';
+import { eraseOwner, lateMs, usersSubscription } from './erasure.ts';
 import { eraseProjectHandler } from './operations/erase-project.ts';
 import { exportCollectionsHandler } from './operations/export-collections.ts';
 import { exportEntitiesHandler } from './operations/export-entities.ts';
@@ -52,12 +52,10 @@ export async function startCollections(
   const store = undo.adopt(await openStore(options.store), (opened) => opened.close());
   const relay = undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop());
   const app: AppContext = { store, bus, relay, turns: new Turns() };
+  const every = { everyMs: sweepEveryMs, log };
   const sweeps = [
-    new Sweeper(() => store.sweep(), { everyMs: sweepEveryMs, log }),
-    new Sweeper((isStopped) => eraseMarked(app, { firstMs: sweepEveryMs, isStopped }), {
-      everyMs: sweepEveryMs,
-      log,
-    }),
+    new Sweeper(() => store.sweep(), every),
+    store.erased.sweeper((owner) => eraseOwner(app, owner), { lateMs, ...every }),
   ];
   for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   const purger = undo.adopt(startPurger(store, { everyMs: purgeEveryMs, log }), (one) => one.stop());

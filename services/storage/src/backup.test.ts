@@ -13,10 +13,11 @@ it.each([
   const row = { id: filePlace(file), doc: { ...(bytesId && { bytesId }), original: { size: 4 }, image } };
   const of = { fileId: file.id, projectId: file.projectId, userId: file.userId };
   const below = `${file.projectId}/${file.userId}/${bytesId ?? file.id}/`;
-  expect(storageBackup.bytes?.below(row)).toBe(below);
-  expect(storageBackup.bytes?.of(row)).toEqual([
-    { ...of, key: `${below}original.bytes`, size: 4 },
-    { ...of, key: `${below}small`, size: 2 },
-    { ...of, key: `${below}large`, size: 3 },
+  const blobs = storageBackup.bytes?.of(row) ?? [];
+  expect(blobs).toEqual([
+    { file: of, key: `${below}original.bytes`, size: 4 },
+    { file: of, key: `${below}small`, size: 2 },
+    { file: of, key: `${below}large`, size: 3 },
   ]);
+  expect(new Set(blobs.map((blob) => blob.file)).size).toBe(1);
 });

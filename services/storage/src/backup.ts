@@ -1,5 +1,5 @@
 import type { ServiceBackup } from '@kith/store/backup';
-import { blobKey, bytesIdOf, filePrefix } from './file.ts';
+import { blobKey } from './file.ts';
 import { accounts, declared, files, type StoredFileRow, usage } from './store/collections.ts';
 import { accountId, accountOwner, fileRange, placedFile, usageId } from './store/place.ts';
 
@@ -18,17 +18,13 @@ export const storageBackup: ServiceBackup = {
   bytes: {
     rows: files,
     of({ id: place, doc }) {
-      const file = { ...placedFile(place), bytesId: doc.bytesId };
+      const stored = { ...placedFile(place), bytesId: doc.bytesId };
       const variants = Object.entries((doc as StoredFileRow).image?.variants ?? {});
-      const of = { fileId: file.id, projectId: file.projectId, userId: file.userId };
+      const file = { fileId: stored.id, projectId: stored.projectId, userId: stored.userId };
       return [
-        { ...of, key: blobKey(file), size: doc.original.size },
-        ...variants.map(([name, { size }]) => ({ ...of, key: blobKey(file, name), size })),
+        { file, key: blobKey(stored), size: doc.original.size },
+        ...variants.map(([name, { size }]) => ({ file, key: blobKey(stored, name), size })),
       ];
-    },
-    below({ id: place, doc: { bytesId } }) {
-      const { id, ...owner } = placedFile(place);
-      return filePrefix({ ...owner, id: bytesIdOf({ id, bytesId }) });
     },
   },
   standing: ({ projectId, aggregate }, copied) => ({

@@ -8,7 +8,7 @@ import type { Owner } from './file.ts';
  * For how long after the end of an account its data is erased again and again, in ms. After this time, every upload that began
  * before the end of the account is over.
  */
-const lateMs = 20 * 60_000;
+export const lateMs = 20 * 60_000;
 
 /**
  * Erases everything that a deleted user has stored. The user stays marked for `lateMs`. Until then, uploads that began before
@@ -25,16 +25,8 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases data of marked users that has arrived after they were marked. Looks for data of a user less and less often. */
-export function eraseMarked(
-  app: AppContext,
-  { firstMs, isStopped }: { firstMs: number; isStopped: () => boolean },
-): Promise<void> {
-  const looks = { firstMs, lateMs };
-  return app.store.erased.eachDue((owner) => eraseOwner(app, owner), { looks, isStopped });
-}
-
-async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
+/** Erases what is stored of a user now. For a marked user, this is data that has arrived since then. */
+export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store, blobs } = app;
   const { projectId, userId } = owner;
   const { stored } = await store.account(owner);

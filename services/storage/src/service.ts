@@ -15,7 +15,7 @@ import { type Blobs, type BlobsConfig, blobsAt, openBlobs, sweepFolder } from '@
 import type { AppContext, Quotas } from './app.ts';
 import { storageBackup } from './backup.ts';
 import { storageConfig } from './config.ts';
-import { eraseMarked, usersSubscription } from './erasure.ts';
+import { eraseOwner, lateMs, usersSubscription } from './erasure.ts';
 import { Addresses } from './file.ts';
 import { draftFolderIn, makeDraftFolder } from './images/draft-folder.ts';
 import { Renderer } from './images/renderer.ts';
@@ -115,12 +115,10 @@ export async function startStorage(
     renderer: new Renderer(),
     addresses: new Addresses(options.publicUrl),
   };
+  const every = { everyMs: sweepEveryMs, log };
   const sweeps = [
-    new Sweeper(() => store.sweep(), { everyMs: sweepEveryMs, log }),
-    new Sweeper((isStopped) => eraseMarked(app, { firstMs: sweepEveryMs, isStopped }), {
-      everyMs: sweepEveryMs,
-      log,
-    }),
+    new Sweeper(() => store.sweep(), every),
+    store.erased.sweeper((owner) => eraseOwner(app, owner), { lateMs, ...every }),
   ];
   for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   // This sweep may take long if many bytes are stored, so the other sweeps do not wait for it.

@@ -60,7 +60,10 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     // is stored.
     expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
     const rest = await world.file(owner, Buffer.alloc(400));
-    for (const id of [rest, held.rows[0]?.id ?? '']) await world.delete(owner, id);
+    // An empty file does not exceed a quota that is used up (spec#storage-quota).
+    expect((await world.upload(owner, Buffer.alloc(1)))?.status).toBe(403);
+    const empty = await world.file(owner, Buffer.alloc(0));
+    for (const id of [rest, empty, held.rows[0]?.id ?? '']) await world.delete(owner, id);
     await isEmpty(owner);
   });
 
@@ -339,9 +342,10 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
   ])(
     'if the note of an upload cannot be stored, the upload is refused with the reason: %s',
     async (_, spec, bytes) => {
-      await world.serve({ quotas: { projectBytes: mebibyte, userBytes: 1_000 }, sweepEveryMs: 20 });
+      await world.serve();
       const [full, ended] = [someone(), someone()];
-      const kept = await world.file(full, Buffer.alloc(1_000));
+      const kept = await world.file(full, Buffer.alloc(1_001));
+      await world.serve({ quotas: { projectBytes: mebibyte, userBytes: 1_000 }, sweepEveryMs: 20 });
       await world.file(ended, Buffer.alloc(1_000));
       await world.endAccount(ended);
       const isGone = async () => (await world.place.store.account(ended)).stored === undefined;

@@ -1,8 +1,8 @@
 import type { RecordedBlob } from '@kith/store/backup';
-import { type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
+import { type BlobFaults, type BlobsConfig, copyBlobs, openBlobs } from '@kith/store/blobs';
 
 /**
- * Copies the bytes of the files in `recorded.list` from one place to another. Calls `recorded.damaged` for each damaged file.
+ * Copies the bytes of the files in `recorded` from one place to another, and reports damaged and missing bytes to `faults`.
  * Without `recorded`, copies the bytes of all files. If a call was interrupted, the next call continues where the interrupted
  * call has stopped.
  */
@@ -10,7 +10,7 @@ export async function copyFiles(
   from: BlobsConfig,
   to: BlobsConfig,
   progress: (line: string) => void,
-  recorded?: { list: AsyncIterable<RecordedBlob>; damaged: (blob: RecordedBlob) => void },
+  recorded?: { list: AsyncIterable<RecordedBlob>; faults: BlobFaults<RecordedBlob> },
 ): Promise<void> {
   const source = await openBlobs(from, { readOnly: true });
   try {
@@ -23,7 +23,7 @@ export async function copyFiles(
       const count = recorded
         ? await copyBlobs({ list: () => recorded.list, read }, target, {
             progress: told,
-            damaged: recorded.damaged,
+            faults: recorded.faults,
           })
         : await copyBlobs(source, target, { progress: told });
       if (count > 0) progress(`files: ${count}`);

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { clocksMs } from '@kith/base';
 import { collection, type Documents, type Range, type Stored } from '@kith/store';
+import type { Logger } from 'pino';
 import { z } from 'zod';
+import { Sweeper } from '../background/sweeper.ts';
 import { type Looks, nextLook } from './ended-users.ts';
 
 /** Users whose accounts have ended recently, by `<project>|<user>`. */
@@ -85,6 +87,15 @@ export class ErasedUsers {
       await nextTurn();
     }
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
+  }
+
+  /** Calls `erase` every `everyMs` for each user who is due, with `everyMs` as the first wait (`eachDue`). */
+  sweeper(
+    erase: (user: UserKey) => Promise<void>,
+    { lateMs, ...every }: { lateMs: number; everyMs: number; log: Logger },
+  ): Sweeper {
+    const looks = { firstMs: every.everyMs, lateMs };
+    return new Sweeper((isStopped) => this.eachDue(erase, { looks, isStopped }), every);
   }
 
   /** The marks that stay until `now` (Unix ms) or longer. */

@@ -14,12 +14,17 @@ export interface Follows {
   of(target: AnyStored): readonly string[] | { above: string; below: string };
 }
 
-/** A blob as a file's record describes it. `size` is the number of bytes that were stored. */
-export interface RecordedBlob extends BlobEntry {
+/** A file that has a record, and its owner. */
+export interface RecordedFile {
   fileId: string;
   projectId: string;
-  /** The owner of the file. */
   userId: string;
+}
+
+/** A blob as a file's record describes it. `size` is the number of bytes that were stored. */
+export interface RecordedBlob extends BlobEntry {
+  /** The file to which the blob belongs. All blobs of a file have the same object. */
+  file: RecordedFile;
 }
 
 /** The part of a service's data that is already in the copy. */
@@ -58,10 +63,8 @@ export interface ServiceBackup {
    * this service. The backup copies these collections before it copies anything else of the two services.
    */
   early?: readonly AnyCollection[];
-  /**
-   * Rows whose bytes are in the store of files. `of` returns a row's blobs, and `below` the prefix of the keys of these blobs.
-   */
-  bytes?: { rows: AnyCollection; of(row: AnyStored): RecordedBlob[]; below(row: AnyStored): string };
+  /** Rows whose bytes are in the store of files. `of` returns a row's blobs. */
+  bytes?: { rows: AnyCollection; of(row: AnyStored): RecordedBlob[] };
   /** The documents with texts that are sealed under KITH_SECRET, and how to reseal these texts. */
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;

@@ -1,18 +1,18 @@
 import { type BlobEntry, BlobRemoved, type Blobs } from './blobs.ts';
-import { readableBytes } from './readable-bytes.ts';
+import { type BlobFaults, readRecorded } from './read-recorded.ts';
 
 /** Number of copies that are made at the same time. */
 const atOnce = 4;
 
 /**
  * Copies all blobs to another store, except blobs that the other store already has with the same size. A blob that is removed
- * meanwhile is not copied. With `damaged`, copies the readable bytes of a damaged blob, and calls `damaged`. Resolves to the
- * number of blobs in `from`.
+ * meanwhile is not copied. With `faults`, copies the readable bytes of a damaged blob, and reports damaged and missing blobs.
+ * Resolves to the number of blobs in `from`.
  */
 export async function copyBlobs<E extends BlobEntry>(
   from: { list(): AsyncIterable<E>; read: Blobs['read'] },
   to: Pick<Blobs, 'list' | 'put'>,
-  { progress, damaged }: { progress?: (count: number) => void; damaged?: (entry: E) => void } = {},
+  { progress, faults }: { progress?: (count: number) => void; faults?: BlobFaults<E> } = {},
 ): Promise<number> {
   const there = new Map<string, number>();
   for await (const { key, size } of to.list()) there.set(key, size);
@@ -20,10 +20,9 @@ export async function copyBlobs<E extends BlobEntry>(
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
   const copy = async (entry: E) => {
-    const bytes = await from.read(entry.key);
+    const bytes = faults ? await readRecorded(from, entry, faults) : await from.read(entry.key);
     if (!bytes) return;
-    const readable = damaged ? readableBytes(bytes, entry, () => damaged(entry)) : bytes;
-    await to.put(entry.key, readable).catch((error: unknown) => {
+    await to.put(entry.key, bytes).catch((error: unknown) => {
       if (!(error instanceof BlobRemoved)) throw error;
     });
   };

@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { BufferPool, StartError } from '@kith/base';
-import { type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
+import { BlobDamaged, type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 import { sweepFolder } from './sweep-folder.ts';
 
@@ -67,11 +67,12 @@ export class FolderBlobs implements Blobs {
   }
 
   async read(key: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const reasonFor = (error: unknown) => this.#reasonFor(error, key);
     try {
-      return await openChunks(this.#path(key), range);
+      return await openChunks(this.#path(key), range, reasonFor);
     } catch (error) {
       if (isMissing(error)) return undefined;
-      throw error;
+      throw await reasonFor(error);
     }
   }
 
@@ -106,6 +107,17 @@ export class FolderBlobs implements Blobs {
         if (!isMissing(error) || tries === mostTries) throw error;
       }
     }
+  }
+
+  /** The error for a reader whose blob could not be read. If the disk cannot read the store's folder either, the disk is gone. */
+  async #reasonFor(error: unknown, key: string): Promise<unknown> {
+    if ((error as NodeJS.ErrnoException).code !== 'EIO') return error;
+    try {
+      for await (const _ of await opendir(this.#folder)) break;
+    } catch {
+      return error;
+    }
+    return new BlobDamaged(`The disk cannot read the blob ${key}.`, { cause: error });
   }
 
   #path(key: string): string {
@@ -171,11 +183,16 @@ async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
 const bufferBytes = 512 * 1024;
 const pool = new BufferPool(bufferBytes, 32);
 
-async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+async function openChunks(
+  path: string,
+  range: ByteRange | undefined,
+  reasonFor: (error: unknown) => Promise<unknown>,
+): Promise<AsyncIterable<Uint8Array>> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    return chunksOf(file, range?.start ?? 0, Math.min(range?.end ?? size, size - 1));
+    const { start = 0, end = size } = range ?? {};
+    return chunksOf(file, { start, end: Math.min(end, size - 1) }, reasonFor);
   } catch (error) {
     await file.close();
     throw error;
@@ -183,10 +200,14 @@ async function openChunks(path: string, range?: ByteRange): Promise<AsyncIterabl
 }
 
 /**
- * The bytes of a file from `start` to `end`, both included. While the reader uses a chunk, the next chunk is already being
- * read.
+ * A range of the bytes of a file. While the reader uses a chunk, the next chunk is already being read. If a read fails, throws
+ * what `reasonFor` makes of the error.
  */
-async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+async function* chunksOf(
+  file: FileHandle,
+  { start, end }: ByteRange,
+  reasonFor: (error: unknown) => Promise<unknown>,
+): AsyncGenerator<Uint8Array> {
   const taken: Buffer[] = [];
   /** Begins to read the next chunk. The reads use the two buffers alternately. */
   const readAt = (at: number): Promise<FileReadResult<Buffer>> | undefined => {
@@ -210,6 +231,8 @@ async function* chunksOf(file: FileHandle, start: number, end: number): AsyncGen
     // If the reader stops early, it may still be sending the bytes of a buffer. So buffers are reused only after a complete
     // read.
     pool.giveBack(...taken);
+  } catch (error) {
+    throw await reasonFor(error);
   } finally {
     await reading?.catch(() => undefined);
     await file.close();

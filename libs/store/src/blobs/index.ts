@@ -8,5 +8,5 @@ export {
 } from './blobs.ts';
 export { copyBlobs } from './copy-blobs.ts';
 export { type BlobsConfig, blobsAt, openBlobs } from './open-blobs.ts';
-export { readableBytes } from './readable-bytes.ts';
+export { type BlobFaults, readRecorded } from './read-recorded.ts';
 export { sweepFolder } from './sweep-folder.ts';

@@ -52,6 +52,8 @@ export function imageReceiver(
         const head: Uint8Array[] = [];
         let size = 0;
         for await (const chunk of bytes) {
+          // A stored image has at least one byte. If there is no room for it, the rest of the image need not be received.
+          receipt.checkRoom(1);
           if (!format) {
             // Copies the bytes, because the memory of the chunk is used again for other bytes.
             head.push(Buffer.from(chunk.subarray(0, headBytes)));

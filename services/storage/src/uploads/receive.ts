@@ -201,8 +201,8 @@ function noteUpload(
 }
 
 /**
- * Stores a note that an upload begins, and resolves with the number of bytes that may still be stored. If there is no room,
- * stores nothing.
+ * Stores a note that an upload begins, and resolves with the number of bytes that may still be stored. If more bytes than the
+ * quotas allow are stored already, stores nothing. If exactly as many are stored, there is still room for an empty file.
  */
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
@@ -215,7 +215,7 @@ async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas
     const [isErased, projectBytes] = await read;
     if (isErased) throw new ApiError('auth/unauthorized');
     room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
-    if (room <= 0) throw new ApiError('storage/quota-exceeded');
+    if (room < 0) throw new ApiError('storage/quota-exceeded');
     receipt.mayBeNoted = true;
     return store.begin(account, id, due);
   };

@@ -27,10 +27,10 @@ import { type Count, tableOfCounts } from '../counts.ts';
 import { resolvePath } from '../data-folder.ts';
 import { dataFiles } from '../move/state.ts';
 import { version } from '../version.ts';
-import { checkFiles } from './check-files.ts';
+import { checkFiles, hasAny, nameOf } from './check-files.ts';
 import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
-import { DamagedFiles } from './damaged-files.ts';
+import { FaultyFiles } from './faulty-files.ts';
 import { inHeldFolder, removeLeft } from './held-folder.ts';
 import { givenPassphrase } from './passphrase.ts';
 import { recordedFiles } from './recorded-files.ts';
@@ -58,17 +58,27 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const isAnonymised = given.options.anonymise === true;
   // An anonymised backup holds no personal data, so it is never sealed.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
-  const damaged = new DamagedFiles(progress);
-  const how = { config, copy, isAnonymised, damaged, progress };
+  const faulty = new FaultyFiles(progress);
+  const how = { config, copy, isAnonymised, faulty, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
   const made = await whole(
     folder,
-    (partial) =>
-      passphrase === undefined ? write(partial, how) : writeSealedFolder(partial, passphrase, how),
+    async (partial) => {
+      const written =
+        passphrase === undefined
+          ? await write(partial, how)
+          : await writeSealedFolder(partial, passphrase, how);
+      // The place of the files may have gone while they were copied.
+      if (faulty.hasMissing) await checkFiles(filesOf(config));
+      return written;
+    },
     { isSealed: passphrase !== undefined },
   );
+  faulty.summarize(
+    `their bytes are not in ${nameOf(filesOf(config))}; the files were deleted meanwhile, or their bytes are lost, or STORAGE_URL is wrong`,
+  );
   progress(`the backup is in ${folder}`);
-  return { value: { folder, ...made, ...damaged.result }, text: tableOfCounts(made.counts) };
+  return { value: { folder, ...made, ...faulty.result }, text: tableOfCounts(made.counts) };
 }
 
 interface How {
@@ -76,7 +86,7 @@ interface How {
   /** The description of the source, if the source is a backup that was not adopted. */
   copy: BackupManifest | undefined;
   isAnonymised: boolean;
-  damaged: DamagedFiles;
+  faulty: FaultyFiles;
   progress: Progress;
   /** Whether the folder will be sealed. If so, the folder holds the secret that seals its keys, but not the users' files. */
   isSealed?: boolean;
@@ -95,7 +105,7 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
       files: filesOf(how.config),
       to: folder,
       passphrase,
-      damaged: how.damaged.note,
+      faults: how.faulty,
     });
     return made;
   });
@@ -104,7 +114,7 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
 /** Writes a backup to an existing, empty folder. */
 async function write(
   folder: string,
-  { config, copy, isAnonymised, damaged, progress, isSealed = false }: How,
+  { config, copy, isAnonymised, faulty, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
   // If the source is itself a backup, it may hold users whom the original platform erased after the source was made. A restore
   // applies only erasures after `begunAt`. So the new backup takes `begunAt` from the source.
@@ -113,12 +123,12 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
-  if (!isAnonymised) await checkFiles(fileOf, filesOf(config), progress);
+  if (!isAnonymised && (await hasAny(recordedFiles(fileOf)))) await checkFiles(filesOf(config));
   // The bytes of the users' files are copied after the records of the files. If a file is stored between these two steps, the
   // file is not in the backup. If a file is removed between them, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));
   else if (!isAnonymised) {
-    const recorded = { list: recordedFiles(fileOf), damaged: damaged.note };
+    const recorded = { list: recordedFiles(fileOf), faults: faulty };
     await copyFiles(filesOf(config), filesIn(folder), progress, recorded);
   }
   const password = isAnonymised ? await anonymiseAll(fileOf, progress) : undefined;

@@ -30,8 +30,8 @@ import { bringFiles } from './bring-files.ts';
 import { checkWhole, isDamage } from './check-whole.ts';
 import { restoreConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
-import { DamagedFiles } from './damaged-files.ts';
 import { deleteAgain, eraseAgain, readErasures, writeErasures } from './erase-again.ts';
+import { FaultyFiles } from './faulty-files.ts';
 import { passphraseFor } from './passphrase.ts';
 import { prepareFolder } from './prepared-folder.ts';
 import { recordedFiles } from './recorded-files.ts';
@@ -260,6 +260,7 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
     throw new StartError(`The databases in ${from} ${what}: ${(error as Error).message}.`, { cause: error });
   }
   const list = recordedFiles((service) => join(path, `${service}.sqlite`));
-  const damaged = new DamagedFiles(progress).note;
-  await copyFiles(filesIn(from), filesIn(path), progress, { list, damaged });
+  const faults = new FaultyFiles(progress);
+  await copyFiles(filesIn(from), filesIn(path), progress, { list, faults });
+  faults.summarize('their bytes are not in the backup');
 }

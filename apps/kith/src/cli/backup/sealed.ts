@@ -13,7 +13,14 @@ import {
   sealBytes,
   unpackEntries,
 } from '@kith/store/backup';
-import { BlobRemoved, type Blobs, type BlobsConfig, openBlobs, readableBytes } from '@kith/store/blobs';
+import {
+  type BlobFaults,
+  BlobRemoved,
+  type Blobs,
+  type BlobsConfig,
+  openBlobs,
+  readRecorded,
+} from '@kith/store/blobs';
 import { type BackupManifest, manifestFile, readManifest } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesIn } from '../../forms/files-of.ts';
@@ -56,7 +63,7 @@ export async function writeSealed(of: {
   files: BlobsConfig;
   to: string;
   passphrase: string;
-  damaged: (blob: RecordedBlob) => void;
+  faults: BlobFaults<RecordedBlob>;
 }): Promise<void> {
   const path = join(of.to, sealedFile);
   const blobs = await openBlobs(of.files, { readOnly: true });
@@ -67,7 +74,7 @@ export async function writeSealed(of: {
       if (existsSync(from)) yield { path: name, bytes: createReadStream(from) };
     }
     const list = () => recordedFiles((service) => join(of.work, `${service}.sqlite`));
-    yield* blobEntries({ list, read: (key) => blobs.read(key) }, of.damaged);
+    yield* blobEntries({ list, read: (key) => blobs.read(key) }, of.faults);
   };
   try {
     const target = createWriteStream(path, { flags: 'wx', mode: 0o600 });
@@ -80,20 +87,20 @@ export async function writeSealed(of: {
 
 /**
  * The bytes of all files as entries. A file that was removed in the meantime is not in the backup. Of a damaged file, the
- * backup has the bytes that can be read.
+ * backup has the bytes that can be read. Reports damaged and missing bytes to `faults`.
  */
 export async function* blobEntries(
   blobs: { list(): AsyncIterable<RecordedBlob>; read: Blobs['read'] },
-  damaged: (blob: RecordedBlob) => void,
+  faults: BlobFaults<RecordedBlob>,
 ): AsyncGenerator<PackedEntry> {
   for await (const blob of blobs.list()) {
     const { key } = blob;
-    const bytes = await blobs.read(key);
+    const bytes = await readRecorded(blobs, blob, faults);
     if (!bytes) continue;
     let isRemoved = false;
     const begun = async function* () {
       try {
-        yield* readableBytes(bytes, blob, () => damaged(blob));
+        yield* bytes;
       } catch (error) {
         if (!(error instanceof BlobRemoved)) throw error;
         isRemoved = true;

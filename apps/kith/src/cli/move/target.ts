@@ -28,12 +28,8 @@ export class Target implements AsyncDisposable {
   /** Connects to the databases. Throws `StartError`. */
   static async open(options: { url: string; prefix: string }): Promise<Target> {
     // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
-    const { MongoClient } = await import('mongodb');
-    const client = new MongoClient(options.url, {
-      readPreference: 'primary',
-      writeConcern: { w: 'majority', journal: true },
-      serverSelectionTimeoutMS: 10_000,
-    });
+    const [{ MongoClient }, { surely }] = await Promise.all([import('mongodb'), import('@kith/store/mongo')]);
+    const client = new MongoClient(options.url, { ...surely, serverSelectionTimeoutMS: 10_000 });
     try {
       await client.connect();
     } catch (error) {

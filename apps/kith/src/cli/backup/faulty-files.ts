@@ -1,0 +1,62 @@
+import type { RecordedBlob, RecordedFile } from '@kith/store/backup';
+import type { BlobFaults } from '@kith/store/blobs';
+
+/** The maximum number of files that are named for each fault. So memory stays small even if most files have a fault. */
+const mostNamed = 1_000;
+
+/** Collects the files whose bytes are damaged or missing. Prints a warning for each of them, up to `mostNamed` for each fault. */
+export class FaultyFiles implements BlobFaults<RecordedBlob> {
+  readonly #progress: (line: string) => void;
+  readonly #damaged = new Found();
+  readonly #missing = new Found();
+
+  constructor(progress: (line: string) => void) {
+    this.#progress = progress;
+  }
+
+  damaged({ file }: RecordedBlob): void {
+    if (this.#damaged.add(file)) this.#progress(`warning: the file ${named(file)} is damaged`);
+  }
+
+  missing({ file }: RecordedBlob): void {
+    if (this.#missing.add(file)) this.#progress(`warning: bytes of the file ${named(file)} are missing`);
+  }
+
+  get hasMissing(): boolean {
+    return this.#missing.count > 0;
+  }
+
+  /** Prints how many files have faults, and why their bytes may be missing. */
+  summarize(why: string): void {
+    const [damaged, missing] = [this.#damaged.count, this.#missing.count];
+    if (damaged > 0)
+      this.#progress(`warning: damaged files: ${damaged}; only their readable bytes are copied`);
+    if (missing > 0) this.#progress(`warning: files with missing bytes: ${missing}; ${why}`);
+  }
+
+  /** What a backup adds to the result of its command. */
+  get result(): { damaged?: RecordedFile[]; missing?: RecordedFile[] } {
+    const [damaged, missing] = [this.#damaged.named, this.#missing.named];
+    return { ...(damaged.length > 0 && { damaged }), ...(missing.length > 0 && { missing }) };
+  }
+}
+
+/** Files with one fault. A file counts once, even if several of its blobs have the fault. */
+class Found {
+  count = 0;
+  readonly named: RecordedFile[] = [];
+  /** Does not keep a file in memory after its last blob. */
+  readonly #counted = new WeakSet<RecordedFile>();
+
+  /** Counts a file. Returns whether to name it. */
+  add(file: RecordedFile): boolean {
+    if (this.#counted.has(file)) return false;
+    this.#counted.add(file);
+    this.count++;
+    return this.count <= mostNamed && this.named.push(file) > 0;
+  }
+}
+
+function named({ fileId, projectId, userId }: RecordedFile): string {
+  return `${fileId} of the user ${userId} in the project ${projectId}`;
+}
