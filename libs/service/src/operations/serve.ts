@@ -158,9 +158,7 @@ function serveSubject<App>(
       log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
-    // A repeat is turned away no earlier than a first request with the same time. Otherwise, the answer that it was turned away
-    // could end a request on which another replica, or this one, still works.
-    const entered = admission?.enter(deadline + waitedMs) ?? true;
+    const entered = admission?.enter(deadline) ?? true;
     if (!entered) {
       metrics.operations.inc({ operation, outcome: 'shed', code: 'gateway/unavailable' });
       return shedReply();
