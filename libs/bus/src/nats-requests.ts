@@ -7,6 +7,7 @@ import {
 import { type Message, NoResponders, type RequestOptions, RequestTimeout } from './bus.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import type { NatsWrites } from './nats-writes.ts';
+import { shedHeader } from './reply-headers.ts';
 
 interface Asked {
   subject: string;
@@ -19,6 +20,8 @@ interface Asked {
   timeoutMs: number;
   /** When the request times out, in ms of `performance.now()`. */
   until: number;
+  /** How many times the message was sent and got no answer yet. Messages that were sent before a reconnect do not count. */
+  open: number;
 }
 
 /**
@@ -74,7 +77,7 @@ export class NatsRequests {
       const until = now + timeoutMs;
       const againAt = repeatable ? now + againMs : Number.POSITIVE_INFINITY;
       const again = repeatable ? message : undefined;
-      this.#asked.set(id, { subject, again, againAt, answer, fail, timeoutMs, until });
+      this.#asked.set(id, { subject, again, againAt, answer, fail, timeoutMs, until, open: 1 });
       const due = Math.min(until, againAt);
       if (due < this.#timerAt) this.#wakeAt(due);
       this.#send(id, subject, message);
@@ -83,11 +86,16 @@ export class NatsRequests {
 
   /** Sends repeatable requests again after a reconnect, because these requests or their answers may have been lost. */
   askAgain(): void {
-    for (const [id, asked] of this.#asked) this.#sendAgain(id, asked);
+    for (const [id, asked] of this.#asked) {
+      asked.open = 0;
+      this.#sendAgain(id, asked);
+    }
   }
 
-  #sendAgain(id: string, { subject, again, until, timeoutMs }: Asked): void {
+  #sendAgain(id: string, asked: Asked): void {
+    const { subject, again, until, timeoutMs } = asked;
     if (!again) return;
+    asked.open++;
     const waitedMs = Math.round(performance.now() - (until - timeoutMs));
     this.#send(id, subject, { ...again, headers: { ...again.headers, [waitedHeader]: String(waitedMs) } });
   }
@@ -119,8 +127,12 @@ export class NatsRequests {
   }
 
   #hear(message: Msg): void {
-    const asked = this.#take(message.subject.slice(this.#inbox.length));
+    const id = message.subject.slice(this.#inbox.length);
+    const asked = this.#asked.get(id);
     if (!asked) return;
+    // A server is too busy for the message. But the server that got it before may still work on it.
+    if (message.headers?.has(shedHeader) && --asked.open > 0) return;
+    this.#asked.delete(id);
     const { data } = message;
     if (data.length === 0 && message.headers?.code === noResponders) {
       asked.fail(new NoResponders(`Nobody serves ${asked.subject}.`));

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
-import { NoResponders, RequestTimeout, streamNames } from '@kith/bus';
+import { type Message, NoResponders, RequestTimeout, shedHeader, streamNames } from '@kith/bus';
 import { NatsBus } from '@kith/bus/nats';
 import { availableEngines, eraseEngines, layLine, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -11,6 +11,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const log = createLogger({ name: 'test', level: 'silent' });
 const message = { headers: {}, body: new Uint8Array() };
 const bytes = (text: string) => new TextEncoder().encode(text);
+/** The answer of a server that is too busy. */
+const shed = { headers: { [shedHeader]: '1' }, body: new Uint8Array() };
 
 describe.runIf(availableEngines().includes('containers'))('outages and delays of NATS', () => {
   const prefix = uniquePrefix();
@@ -53,6 +55,40 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(kept).toBeGreaterThanOrEqual(3);
     isHanging = false;
     resolve();
+  });
+
+  /** Serves a subject. The first message gets an answer when `answer` is called, and the server is too busy for all others. */
+  const serveOnce = async (to: string) => {
+    const { promise: first, resolve: answer } = Promise.withResolvers<Message>();
+    const served = { received: 0, answer };
+    await (await connect()).serve(to, 'group', async () => (++served.received === 1 ? first : shed));
+    return served;
+  };
+
+  test('a server that is too busy for a repeat does not end the request while another server works on it', async () => {
+    const [asking, to] = [await connect(), subject()];
+    const served = await serveOnce(to);
+    const request = () => asking.request(to, message, 30_000, { repeatable: true });
+    const first = request();
+    // By the time of the third message, the answer to the second has arrived.
+    await waitFor(() => served.received > 2);
+    served.answer({ headers: {}, body: bytes('done') });
+    expect(new TextDecoder().decode((await first).body)).toBe('done');
+    // No server works on this request, so it ends immediately.
+    expect((await request()).headers).toEqual(shed.headers);
+  });
+
+  test('a server that is too busy for a repeat ends the request if the earlier message may be lost', async () => {
+    await using line = await layLine(new URL(url));
+    const [asking, to] = [await connect(`nats://${line.address}`), subject()];
+    const served = await serveOnce(to);
+    const under = asking.request(to, message, 60_000, { repeatable: true });
+    await waitFor(() => served.received > 0);
+    line.cut();
+    await waitFor(() => !asking.isConnected());
+    line.mend();
+    expect((await under).headers).toEqual(shed.headers);
+    served.answer(message);
   });
 
   test('without a connection, a new request fails immediately, and a waiting repeatable request is sent again after the reconnect', async () => {

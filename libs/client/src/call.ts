@@ -33,7 +33,8 @@ export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
  * another token. Each further call of the function sends the request as the same user. If by then another user is signed in, or
  * nobody, the call rejects with the error of the first attempt. Only that error shows whether the request may have been carried
- * out. If `endOf` is given, the call then rejects with the error that `endOf` returns.
+ * out. If `endOf` is given, the call then rejects with the error that `endOf` returns. If the first attempt was made without a
+ * token, each further call sends the request without a token, too.
  */
 export function authorized<T>(
   { tokens }: CallSettings,
@@ -43,9 +44,10 @@ export function authorized<T>(
   endOf: (first: unknown) => unknown = giveUp,
 ): () => Promise<T> {
   if (auth === 'none') return () => send(undefined);
-  /** A token of the user who made the first attempt, and the error of that attempt. */
+  /** A token of the user who made the first attempt, if it was made with a token, and the error of that attempt. */
   let first: { token: string | undefined; error?: unknown } | undefined;
   const attempt = async () => {
+    if (first && first.token === undefined) return send(undefined);
     const token = await tokens.token(signal).catch((error: unknown) => {
       // If the session has ended, and the operation may be called without a token, the call is made without a token.
       const isEnd =
@@ -53,7 +55,7 @@ export function authorized<T>(
       if (auth === 'optional' && isEnd) return undefined;
       throw error;
     });
-    if (first?.token !== undefined && isOtherUser(first.token, token)) throw endOf(first.error);
+    if (first?.token && isOtherUser(first.token, token)) throw endOf(first.error);
     if (token === undefined && auth !== 'optional') {
       throw new KithError('Nobody is signed in.', notSignedIn);
     }

@@ -1,9 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type ClientOptions, createClient } from './client.ts';
+import { type ClientOptions, createClient, type KithClient } from './client.ts';
 import type { Session } from './session.ts';
 import { unlessAborted } from './wait.ts';
 
 const user = { name: 'Ada' } as Session['user'];
+const project = {
+  url: 'https://api.example.org',
+  projectId: '0b9e5c1e-6c0f-4d0e-9f0a-2b1c3d4e5f60',
+};
 
 describe('a client', () => {
   it.each<[string, Partial<ClientOptions>]>([
@@ -15,8 +19,7 @@ describe('a client', () => {
     let sent = 0;
     const kith = createClient({
       ...options,
-      url: 'https://api.example.org',
-      projectId: '0b9e5c1e-6c0f-4d0e-9f0a-2b1c3d4e5f60',
+      ...project,
       session: { accessToken: 'old', refreshToken: 'r', user },
       // The answer to the first attempt is lost.
       fetch(_, { signal }) {
@@ -29,5 +32,23 @@ describe('a client', () => {
     await vi.advanceTimersByTimeAsync(30_000);
     expect(sent).toBe(2);
     expect(await refreshed).toMatchObject({ refreshToken: 'next' });
+  });
+
+  it('repeats a call that began without a user without a user, even if users sign in meanwhile', async () => {
+    vi.useFakeTimers();
+    const sent: unknown[] = [];
+    const kith: KithClient = createClient({
+      ...project,
+      async fetch(_, { headers }) {
+        sent.push(new Headers(headers).get('authorization'));
+        await kith.setSession({ accessToken: `of user ${sent.length}`, refreshToken: 'r', user });
+        const refusal = { error: 'Too many requests.', code: 'rate-limit/exceeded' };
+        return sent.length < 3 ? Response.json(refusal, { status: 429 }) : Response.json({ success: true });
+      },
+    });
+    const verified = kith.auth.verifyEmail({ token: '123456' });
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(await verified).toEqual({ success: true });
+    expect(sent).toEqual([null, null, null]);
   });
 });

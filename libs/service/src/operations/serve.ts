@@ -158,10 +158,7 @@ function serveSubject<App>(
       log().warn('not worked on: its deadline has passed');
     };
     if (Date.now() >= deadline) return expired();
-    // For the admission, a repeated request has as much time left as when it was first sent. So the repeat is not turned away
-    // only because its sender has waited. If it were turned away, the sender would get this answer, although another replica,
-    // or this one, may still work on the first copy of the request.
-    const entered = admission?.enter(deadline + waitedMs) ?? true;
+    const entered = admission?.enter(deadline) ?? true;
     if (!entered) {
       metrics.operations.inc({ operation, outcome: 'shed', code: 'gateway/unavailable' });
       return shedReply();
