@@ -45,7 +45,9 @@ export function isOpen(session: Session, user: User, at: Date): boolean {
 /**
  * Throws `auth/unauthorized` if the caller's session is not open any more. The gateway has checked the access token, but the
  * session may have been ended since, in order to sign out a stranger, and the request may come from that stranger. Call this
- * again each time the user is read again.
+ * each time after the document that the request changes was read. Whoever ends a session also changes this document
+ * (`endSession`, `finishEnding`). So if the session ends after this check, the change is refused, and the request is checked
+ * again.
  */
 export async function requireOpenSession(app: AppContext, user: User, { sessionId }: Caller): Promise<void> {
   const session = await app.store.sessions.find(user.projectId, user.id, sessionId);
@@ -93,6 +95,24 @@ export async function revokeSession(
 }
 
 /**
+ * Ends one session of a user. After that, no request of this session changes the password, the e-mail address or the factors any
+ * more, not even a request that was checked before (`requireOpenSession`). The parameters and the result are those of
+ * `revokeSession`.
+ */
+export async function endSession(
+  app: AppContext,
+  session: Session,
+  reason: EndingReason,
+  judged?: string,
+): Promise<boolean> {
+  const isRevoked = await revokeSession(app, session, reason, judged);
+  // This is done even if the session was already revoked, because the request that revoked it may have failed at this point.
+  const touch = () => Promise.all([app.store.accounts.touch(session), app.store.factors.touch(session)]);
+  await afterChange(() => apart(touch));
+  return isRevoked;
+}
+
+/**
  * Revokes the sessions that are no longer valid because their user was changed, for example got a new password. The change is
  * already stored. Idempotent: if a process dies, any other process finishes the work.
  */
@@ -109,6 +129,7 @@ async function finish(app: AppContext, ending: Ending): Promise<void> {
     const outdated = live.filter((session) => !user || !isOfNow(session, user));
     await revokeAll(app, outdated, reason);
   }
+  await app.store.factors.touch(ending);
   await app.store.accounts.ended(ending);
 }
 

@@ -13,9 +13,11 @@ import {
   renewRecoveryCodes,
   requestPasswordReset,
   resetPassword,
+  type Session,
   sendVerificationEmail,
   setPassword,
   signIn,
+  signOut,
   signUp,
   stepUp,
   suspendUser,
@@ -216,7 +218,13 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     },
   );
 
-  test('a change of address is refused if the password is reset during the request', async () => {
+  const leave = ({ refreshToken }: Pick<Session, 'refreshToken'>) =>
+    call(identity.bus, signOut, { projectId, body: { refreshToken } });
+
+  test.each([
+    ['the password is reset', true],
+    ['the user signs out', false],
+  ])('a change of address is refused if %s during the request', async (_, isReset) => {
     const newcomer = await signUpNewcomer();
     const { email } = newcomer.user;
     const newEmail = `${randomUUID()}@example.org`;
@@ -228,7 +236,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       this: Mailings,
       ...asked
     ) {
-      expect((await reset(resetToken)).status).toBe(200);
+      expect((await (isReset ? reset(resetToken) : leave(newcomer))).status).toBeLessThan(300);
       return keeperOf.apply(this, asked);
     });
     const asked = { projectId, caller: callerOfSession(newcomer), body: { password, newEmail } };
@@ -236,22 +244,29 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(await stored()).not.toContain(newEmail);
   });
 
-  test('a change of address with a key is refused if an operator ends the sessions before its answer is stored', async () => {
-    const newcomer = await signUpNewcomer();
-    const params = { projectId, userId: newcomer.user.id };
-    const newEmail = `${randomUUID()}@example.org`;
-    const { add } = Mailings.prototype;
-    vi.spyOn(Mailings.prototype, 'add').mockImplementationOnce(async function (this: Mailings, ...given) {
-      const isStored = await add.apply(this, given);
-      const ended = await apart(() => call(identity.bus, endUserSessions, { params }));
-      expect(ended.status).toBeLessThan(300);
-      return isStored;
-    });
-    const asked = { projectId, caller: callerOfSession(newcomer), body: { password, newEmail } };
-    const refused = await call(identity.bus, changeEmail, { ...asked, idempotencyKey: 'a key' });
-    expect(refused.body.code).toBe('auth/unauthorized');
-    expect(await stored()).not.toContain(newEmail);
-  });
+  test.each([
+    ['an operator ends the sessions', true],
+    ['the user signs out', false],
+  ])(
+    'a change of address with a key is refused if %s before its answer is stored',
+    async (_, isByOperator) => {
+      const newcomer = await signUpNewcomer();
+      const params = { projectId, userId: newcomer.user.id };
+      const newEmail = `${randomUUID()}@example.org`;
+      const { add } = Mailings.prototype;
+      vi.spyOn(Mailings.prototype, 'add').mockImplementationOnce(async function (this: Mailings, ...given) {
+        const isStored = await add.apply(this, given);
+        const end = () => (isByOperator ? call(identity.bus, endUserSessions, { params }) : leave(newcomer));
+        const ended = await apart(end);
+        expect(ended.status).toBeLessThan(300);
+        return isStored;
+      });
+      const asked = { projectId, caller: callerOfSession(newcomer), body: { password, newEmail } };
+      const refused = await call(identity.bus, changeEmail, { ...asked, idempotencyKey: 'a key' });
+      expect(refused.body.code).toBe('auth/unauthorized');
+      expect(await stored()).not.toContain(newEmail);
+    },
+  );
 
   test.each([
     ['just before a sign-up asks for it', true, undefined],

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   changePassword,
+  confirmFactor,
   createProject,
+  deleteSession,
   deleteUser,
   endUserSessions,
+  enrolFactor,
   getJwks,
   getProject,
   getUser,
@@ -24,14 +27,23 @@ import {
 import { apart } from '@kith/store';
 import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
 import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jose';
+import { Secret, TOTP } from 'otpauth';
 import { describe, expect, test, vi } from 'vitest';
 import { startIdentity } from '../src/index.ts';
 import { Accounts } from '../src/store/accounts.ts';
 import { Erasure } from '../src/store/erasure.ts';
+import { Factors } from '../src/store/factors.ts';
 import { call } from './support/call.ts';
 import { collectEvents } from './support/events.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
-import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
+import {
+  callerOf,
+  callerOfSession,
+  makeProject,
+  password,
+  sessionIdOf,
+  signUpUser,
+} from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
 import { startForSuite } from './support/suite.ts';
 
@@ -82,28 +94,82 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
-  test.each([
-    ['during the request', undefined],
-    ['before the answer of a request with a key is stored', 'a key'],
-  ])('a change of a password is refused if an operator ends the sessions %s', async (_, idempotencyKey) => {
-    const first = await signUpUser(identity.bus, projectId);
-    const params = { projectId, userId: first.user.id };
-    const { update } = Accounts.prototype;
-    const end = async () => {
-      const ended = await apart(() => call(identity.bus, endUserSessions, { params }));
-      expect(ended.status).toBeLessThan(300);
-    };
-    vi.spyOn(Accounts.prototype, 'update').mockImplementationOnce(async function (this: Accounts, ...given) {
-      if (!idempotencyKey) await end();
-      const outcome = await update.apply(this, given);
-      if (idempotencyKey) await end();
-      return outcome;
-    });
-    const body = { password, newPassword };
-    const refused = await change(first, body, idempotencyKey ? { idempotencyKey } : {});
-    expect(refused.body.code).toBe('auth/unauthorized');
-    expect((await enter(first.user)).status).toBe(200);
-  });
+  const endings: Record<string, (session: Session) => ReturnType<typeof call>> = {
+    'an operator ends all sessions': ({ user }) =>
+      call(identity.bus, endUserSessions, { params: { projectId, userId: user.id } }),
+    'the user signs out': ({ refreshToken }) =>
+      call(identity.bus, signOut, { projectId, body: { refreshToken } }),
+    'the user ends the session': (session) => {
+      const params = { sessionId: sessionIdOf(session.accessToken) };
+      return call(identity.bus, deleteSession, { projectId, caller: callerOfSession(session), params });
+    },
+  };
+  const moments = {
+    'during the request': undefined,
+    'before the answer of a request with a key is stored': 'a key',
+  };
+  const endingsAndMoments = Object.entries(endings).flatMap(([who, end]) =>
+    Object.entries(moments).map(([when, key]) => [who, when, end, key] as const),
+  );
+  /** Ends a session with a request that is not part of the request under way. */
+  const endApart = async (end: (typeof endings)[string], session: Session) => {
+    expect((await apart(() => end(session))).status).toBe(204);
+  };
+
+  test.each(endingsAndMoments)(
+    'a change of a password is refused if %s %s',
+    async (_, __, end, idempotencyKey) => {
+      const first = await signUpUser(identity.bus, projectId);
+      const { update } = Accounts.prototype;
+      vi.spyOn(Accounts.prototype, 'update').mockImplementationOnce(async function (
+        this: Accounts,
+        ...given
+      ) {
+        if (!idempotencyKey) await endApart(end, first);
+        const outcome = await update.apply(this, given);
+        if (idempotencyKey) await endApart(end, first);
+        return outcome;
+      });
+      const body = { password, newPassword };
+      const refused = await change(first, body, idempotencyKey ? { idempotencyKey } : {});
+      expect(refused.body.code).toBe('auth/unauthorized');
+      expect((await enter(first.user)).status).toBe(200);
+    },
+  );
+
+  test.each(endingsAndMoments)(
+    'a new second factor is refused if %s %s',
+    async (_, __, end, idempotencyKey) => {
+      const first = await signUpUser(identity.bus, projectId);
+      const caller = callerOfSession(first);
+      const enrolled = await call(identity.bus, enrolFactor, { projectId, caller, body: { type: 'totp' } });
+      const { id: factorId, secret } = enrolled.body;
+      const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
+      const { change: changeBook } = Factors.prototype;
+      vi.spyOn(Factors.prototype, 'change').mockImplementationOnce(async function (
+        this: Factors,
+        whose,
+        make,
+      ) {
+        let isEnded = false;
+        const result = await changeBook.call(this, whose, async (book) => {
+          const made = await make(book);
+          if (!idempotencyKey && !isEnded) await endApart(end, first);
+          isEnded = true;
+          return made;
+        });
+        if (idempotencyKey) await endApart(end, first);
+        return result;
+      });
+      const asked = { projectId, caller, params: { factorId }, body: { code } };
+      const refused = await call(identity.bus, confirmFactor, {
+        ...asked,
+        ...(idempotencyKey && { idempotencyKey }),
+      });
+      expect(refused.body.code).toBe('auth/unauthorized');
+      expect((await enter(first.user)).status).toBe(200);
+    },
+  );
 
   test('a deletion with a key that is made again after a faster change leaves one note in the list of erasures', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-erasures-'));

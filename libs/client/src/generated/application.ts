@@ -104,7 +104,7 @@ export interface AuthMethods {
   /**
    * Makes new recovery codes in place of the old ones.
    *
-   * Errors of this method: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
+   * Errors of this method: `auth/factor-not-found`, `auth/step-up-required`, `auth/unauthorized`, `auth/server-error`.
    */
   renewRecoveryCodes(options?: WriteOptions): Promise<{ recoveryCodes: Array<string> }>;
   /**
@@ -128,7 +128,7 @@ export interface AuthMethods {
   /**
    * Removes a second factor. If the user then has no second factor left, the recovery codes are removed too.
    *
-   * Errors of this method: `auth/factor-not-found`, `auth/step-up-required`, `auth/server-error`.
+   * Errors of this method: `auth/factor-not-found`, `auth/step-up-required`, `auth/unauthorized`, `auth/server-error`.
    */
   removeFactor(input: Methods['auth.removeFactor']['input'], options?: WriteOptions): Promise<void>;
   /**

@@ -616,7 +616,7 @@ export interface Methods {
     operation: 'identity.renew-recovery-codes';
     input: undefined;
     output: { recoveryCodes: Array<string> };
-    errors: 'auth/factor-not-found' | 'auth/step-up-required' | 'auth/server-error';
+    errors: 'auth/factor-not-found' | 'auth/step-up-required' | 'auth/unauthorized' | 'auth/server-error';
   };
   'auth.challengePasskey': {
     operation: 'identity.challenge-passkey';
@@ -664,7 +664,7 @@ export interface Methods {
     operation: 'identity.remove-factor';
     input: { factorId: string };
     output: undefined;
-    errors: 'auth/factor-not-found' | 'auth/step-up-required' | 'auth/server-error';
+    errors: 'auth/factor-not-found' | 'auth/step-up-required' | 'auth/unauthorized' | 'auth/server-error';
   };
   'auth.challengeSignIn': {
     operation: 'identity.challenge-sign-in';

@@ -129,7 +129,7 @@ export const removeFactor = operation({
   body: nothing,
   output: z.undefined(),
   status: 204,
-  errors: ['auth/factor-not-found', 'auth/step-up-required'],
+  errors: ['auth/factor-not-found', 'auth/step-up-required', 'auth/unauthorized'],
   invalid: { params: 'auth/factor-not-found' },
 });
 
@@ -144,7 +144,7 @@ export const renewRecoveryCodes = operation({
   limit: perFiveMinutes(10),
   body: nothing,
   output: z.object({ recoveryCodes }),
-  errors: ['auth/factor-not-found', 'auth/step-up-required'],
+  errors: ['auth/factor-not-found', 'auth/step-up-required', 'auth/unauthorized'],
 });
 
 const challenge = {

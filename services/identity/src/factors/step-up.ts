@@ -1,7 +1,9 @@
 import { ApiError } from '@kith/base';
 import type { Caller } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { requireOpenSession } from '../sessions.ts';
 import type { FactorBook } from '../store/index.ts';
+import { accountOf } from './factor-user.ts';
 
 /** How long a proof is valid, in ms (spec#accounts-step-up). */
 export const proofMs = 5 * 60_000;
@@ -15,8 +17,20 @@ export async function requireStepUp(app: AppContext, projectId: string, caller: 
   requireProof(book, caller.sessionId, app.now());
 }
 
-/** Does the same as `requireStepUp`, for a caller whose factor book was already read. */
-export function requireProof(book: FactorBook, sessionId: string, at: Date): void {
+/**
+ * Refuses a caller who may not change the own factors, because the session has ended or because it has no recent proof. Call
+ * this each time the book is read (`requireOpenSession`). Throws `auth/unauthorized` or `auth/step-up-required`.
+ */
+export async function requireOwner(
+  app: AppContext,
+  book: FactorBook,
+  { projectId, caller, at }: { projectId: string; caller: Caller; at: Date },
+): Promise<void> {
+  await requireOpenSession(app, await accountOf(app, projectId, caller.userId), caller);
+  requireProof(book, caller.sessionId, at);
+}
+
+function requireProof(book: FactorBook, sessionId: string, at: Date): void {
   if (book.factors.length === 0) return;
   const isProved = book.proofs.some((one) => one.sessionId === sessionId && one.until > at.getTime());
   if (!isProved) throw new ApiError('auth/step-up-required');

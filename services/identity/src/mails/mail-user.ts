@@ -11,16 +11,16 @@ export function needMails(app: Pick<AppContext, 'postman'>): void {
 }
 
 /**
- * Stores a mail to a user. The mail is sent in the background. Returns `false` if the user is gone. If `epoch` is given, also
- * returns `false` if it is no longer the user's `sessionEpoch`, because the sessions were ended meanwhile.
+ * Stores a mail to a user, if the user exists and `isAllowed` permits it (`Mailings.add`). The mail is sent in the background.
+ * Returns whether the mail was stored.
  */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,
   user: Pick<User, 'projectId' | 'id'>,
   mail: NewMailing,
-  epoch?: number,
+  isAllowed?: (user: User) => Promise<boolean>,
 ): Promise<boolean> {
-  const isStored = await app.store.mailings.add(user, mail, epoch);
+  const isStored = await app.store.mailings.add(user, mail, isAllowed);
   if (isStored) app.postman.kick();
   return isStored;
 }

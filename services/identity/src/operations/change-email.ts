@@ -28,9 +28,12 @@ export const changeEmailHandler = handler(
     const { newEmail: address } = body;
     if (address === user.email || (await ownerOfAddress(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
-    // The owner of the account may have changed the password after this request was checked, in order to sign out a stranger.
-    // This request may come from that stranger, so it is refused.
-    const isStored = await mailUser(app, user, { kind: 'emailChange', address }, user.sessionEpoch);
+    // The owner of the account may have signed out or changed the password after this request was checked, in order to sign out
+    // a stranger. This request may come from that stranger, so it is refused.
+    const isStored = await mailUser(app, user, { kind: 'emailChange', address }, async (now) => {
+      await requireOpenSession(app, now, caller);
+      return now.sessionEpoch === user.sessionEpoch;
+    });
     if (!isStored) throw new ApiError('auth/unauthorized');
     const message =
       'A mail is on its way to the new address. The address changes when the link in the mail is opened.';

@@ -8,7 +8,7 @@ import { verifyNewPasskey } from '../factors/passkeys.ts';
 import { makeRecoveryCodes } from '../factors/recovery-codes.ts';
 import { invalidFactor } from '../factors/second-factor.ts';
 import { factorOf } from '../factors/show.ts';
-import { requireProof } from '../factors/step-up.ts';
+import { requireOwner } from '../factors/step-up.ts';
 import { withNotice } from '../factors/tell.ts';
 import { totpStep } from '../factors/totp.ts';
 import type { Enrolment, StoredFactor } from '../store/index.ts';
@@ -22,7 +22,7 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
   const { project } = await accountAndProjectOf(app, projectId, userId);
   const at = app.now();
   const answer = await app.store.factors.change({ projectId, userId, at, deadline }, async (book) => {
-    requireProof(book, caller.sessionId, at);
+    await requireOwner(app, book, { projectId, caller, at });
     const enrolment = book.enrolments.find(({ id }) => id === params.factorId);
     if (!enrolment) throw new ApiError('auth/factor-not-found');
     if (book.factors.length >= mostFactors) throw new ApiError('auth/too-many-factors');

@@ -5,7 +5,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { accountAndProjectOf } from '../factors/factor-user.ts';
 import { creationOptions, makeChallenge } from '../factors/passkeys.ts';
-import { requireProof } from '../factors/step-up.ts';
+import { requireOwner } from '../factors/step-up.ts';
 import { makeTotp, sealTotp } from '../factors/totp.ts';
 import { checkRpId } from '../factors/web-origins.ts';
 import type { Enrolment, FactorBook, Project, User } from '../store/index.ts';
@@ -22,7 +22,7 @@ export const enrolFactorHandler = handler(enrolFactor, async (request, app: AppC
   const answer = await app.store.factors.change(
     { projectId, userId: user.id, at, deadline },
     async (book) => {
-      requireProof(book, caller.sessionId, at);
+      await requireOwner(app, book, { projectId, caller, at });
       if (book.factors.length >= mostFactors) throw new ApiError('auth/too-many-factors');
       const { enrolment, shown } = begun(app, { body, user, project, book, expiresAt });
       return { book: { ...book, enrolments: [...book.enrolments, enrolment] }, result: shown };

@@ -3,7 +3,7 @@ import { renewRecoveryCodes } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { makeRecoveryCodes } from '../factors/recovery-codes.ts';
-import { requireProof } from '../factors/step-up.ts';
+import { requireOwner } from '../factors/step-up.ts';
 import { withNotice } from '../factors/tell.ts';
 
 /** Makes new recovery codes; the same write makes the old ones invalid (spec#accounts-factors-recovery-codes). */
@@ -13,7 +13,7 @@ export const renewRecoveryCodesHandler = handler(renewRecoveryCodes, async (requ
   const answer = await app.store.factors.change(
     { projectId, userId: caller.userId, at, deadline },
     async (book) => {
-      requireProof(book, caller.sessionId, at);
+      await requireOwner(app, book, { projectId, caller, at });
       if (book.factors.length === 0) throw new ApiError('auth/factor-not-found');
       const { codes, hashes } = makeRecoveryCodes();
       const renewed = withNotice(app, { ...book, recoveryHashes: hashes }, 'recoveryCodesRenewed');

@@ -3,7 +3,7 @@ import { requestNewAccessToken } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { sessionAnswer, useOf } from '../open-session.ts';
-import { isOpen, revokeSession } from '../sessions.ts';
+import { endSession, isOpen } from '../sessions.ts';
 import type { Rotation } from '../store/index.ts';
 import { notSuspended } from '../suspension.ts';
 import {
@@ -64,14 +64,14 @@ export const requestNewAccessTokenHandler = handler(
       if (Date.now() >= request.deadline) throw new DeadlinePassed();
       if (wasGood) throw notRefreshed();
       // The session may have been read before the presented token was issued. In this case, the session has been rotated since.
-      // So `revokeSession` returns `false`, and the token is checked again. A restore undoes all rotations that were made after
+      // So `endSession` returns `false`, and the token is checked again. A restore undoes all rotations that were made after
       // its backup. A token from such a rotation is unknown to the restored database, but it does not count as stolen.
       const isFromBackup = session.lastUsedAt.getTime() < app.restoredAt;
       if (!isFromBackup) {
         const actor = `user:${session.userId}`;
         request.audit.tell({ actor, target: `session:${session.sid}`, outcome: 'auth/token-reuse-detected' });
       }
-      if (await revokeSession(app, session, isFromBackup ? 'ended' : 'token-reused', session.tokenHash)) {
+      if (await endSession(app, session, isFromBackup ? 'ended' : 'token-reused', session.tokenHash)) {
         throw isFromBackup ? notRefreshed() : new ApiError('auth/token-reuse-detected');
       }
       request.audit.untell();

@@ -1,7 +1,7 @@
 import { signOut } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { revokeSession } from '../sessions.ts';
+import { endSession } from '../sessions.ts';
 import { hashFamily } from '../tokens/refresh-token.ts';
 
 /**
@@ -14,6 +14,6 @@ export const signOutHandler = handler(signOut, async ({ projectId, body, audit }
   if (!session) return undefined;
   audit.tell({ actor: `user:${session.userId}`, target: `session:${session.sid}` });
   // If the session had already ended, the request changes nothing, so the audit log gets no row.
-  if (!(await revokeSession(app, session, 'signed-out'))) audit.untell();
+  if (!(await endSession(app, session, 'signed-out'))) audit.untell();
   return undefined;
 });

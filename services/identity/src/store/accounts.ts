@@ -55,6 +55,16 @@ export class Accounts {
     return outcome === 'stored' ? 'stored' : 'stale';
   }
 
+  /**
+   * Raises a user's `rev`, and changes nothing else. So changes of this user that were prepared before are refused, and their
+   * requests read the user again.
+   */
+  async touch({ projectId, userId }: Pick<Ending, 'projectId' | 'userId'>): Promise<void> {
+    await changeUser(this.#documents, { projectId, id: userId }, (doc) => ({
+      set: { ...doc, rev: doc.rev + 1 },
+    }));
+  }
+
   async endings(limit: number): Promise<Ending[]> {
     const found = await this.#documents.range(users, { ...everything, limit }, 'ending');
     return found.map((one) => {

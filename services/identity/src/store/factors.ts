@@ -53,6 +53,17 @@ export class Factors {
     return untilMade(attempt, { deadline });
   }
 
+  /**
+   * Stores a user's book again, unchanged. So changes of this book that were prepared before are refused, and their requests
+   * read the book again. If another change is faster, it has the same effect. Without a book, only an enrolment can be under
+   * way, and its confirmation is a change of the book.
+   */
+  async touch({ projectId, userId }: Whose): Promise<void> {
+    const key = userKey(projectId, userId);
+    const target = (await this.#documents.get(factors, [key])).get(key);
+    if (target) await this.#documents.change([{ in: factors, target, set: target.doc }]);
+  }
+
   /** Erases a user's book permanently. Idempotent. Returns `false` as long as an event about the factors is not published. */
   async forget({ projectId, userId }: Whose): Promise<boolean> {
     const key = userKey(projectId, userId);

@@ -53,13 +53,18 @@ export class Mailings {
 
   /**
    * Stores a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
-   * stays valid. Returns `false` if the user is gone. Also stores nothing and returns `false` if `epoch` is given and is no
-   * longer the user's `sessionEpoch`, because the sessions were ended meanwhile.
+   * stays valid. Returns `false` if the user is gone.
+   * @param isAllowed If given, gets the user as stored. If it resolves to `false`, stores nothing and returns `false`. It may be
+   * called several times.
    */
-  async add(user: Pick<User, 'projectId' | 'id'>, mail: NewMailing, epoch?: number): Promise<boolean> {
+  async add(
+    user: Pick<User, 'projectId' | 'id'>,
+    mail: NewMailing,
+    isAllowed?: (user: User) => Promise<boolean>,
+  ): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
-    const made = await this.#change(key, mailingRow(user, mail, new Date()).id, (read, before) => {
-      if (epoch !== undefined && read.sessionEpoch !== epoch) return null;
+    const made = await this.#change(key, mailingRow(user, mail, new Date()).id, async (read, before) => {
+      if (isAllowed && !(await isAllowed(read))) return null;
       const token = before?.address === mail.address ? before.token : null;
       return { rows: [mailingRow(user, mail, new Date(), token)] };
     });
