@@ -176,8 +176,16 @@ async function writeWhole(
   }
 }
 
+/**
+ * The number of bytes in a write. For longer writes, Linux takes larger pieces of free memory. In a virtual machine, the host may
+ * first have to provide this memory, which takes longer than all the rest (docs/adr/0045).
+ */
+const writeBytes = 64 * 1024;
+
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
+  for (let at = 0; at < chunk.length; ) {
+    at += (await file.write(chunk, at, Math.min(writeBytes, chunk.length - at))).bytesWritten;
+  }
 }
 
 const bufferBytes = 512 * 1024;

@@ -1,21 +1,14 @@
 import { BufferPool } from '@kith/base';
 
-/**
- * The size of a block, in bytes. One write for each small piece that comes in would cost more. Larger writes cost more as well,
- * because the kernel then takes large pieces of free memory, which a virtual machine may have to get from its host first
- * (bench/README.md, files).
- */
-const blockBytes = 64 * 1024;
+/** The size of a block, in bytes. A few large writes cost less than one write for each small piece that comes in. */
+const blockBytes = 1024 * 1024;
 /**
  * How long the reader waits for a full block, in ms. After this time, the reader gets the block as it is, so that errors in
  * the bytes are found early.
  */
 const lingerMs = 25;
 
-/** How many complete blocks wait at most before the sender is stopped. */
-const mostReady = 8;
-
-const pool = new BufferPool(blockBytes, 64);
+const pool = new BufferPool(blockBytes, 16);
 
 interface Block {
   memory: Buffer;
@@ -40,9 +33,12 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#onRoom = onRoom;
   }
 
-  /** Whether enough complete blocks wait for the reader. Even then, further pieces can be pushed, and none is lost. */
+  /**
+   * Whether there are complete blocks that the reader has not taken yet. Even then, further pieces can be pushed, and none is
+   * lost.
+   */
   get isFull(): boolean {
-    return this.#ready.length >= mostReady;
+    return this.#ready.length > 0;
   }
 
   push(bytes: Uint8Array): void {
