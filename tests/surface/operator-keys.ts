@@ -155,7 +155,8 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     const message = 'This operator key is for other projects.';
     const refused = { token: key, body: { name: 'Mine' } };
     for (const spec of operated.filter((one) => one.operatorScope && fieldsOf(one.params).length > 0)) {
-      const params = { projectId: other.id, userId: randomUUID(), keyId: randomUUID() };
+      const ids = Object.fromEntries(fieldsOf(spec.params).map((name) => [name, randomUUID()]));
+      const params = { ...ids, projectId: other.id };
       await world.refused(spec, { token: key, params }, 'auth/forbidden', { message });
     }
     for (const spec of [createProject, rotateKeys]) {

@@ -3,6 +3,7 @@ import {
   createFile,
   createImage,
   deleteFile,
+  deleteProjectFile,
   getFile,
   getFileVariant,
   listFiles,
@@ -12,7 +13,7 @@ import {
 import type { TestUser } from '@kith/testing';
 import { beforeAll, expect, it } from 'vitest';
 import { filePart, smallPng } from '../support/multipart.ts';
-import { refusesStrangers, refusesTwice } from '../support/surface/guards.ts';
+import { operatorKey, refusesStrangers, refusesTwice, refusesUnknown } from '../support/surface/guards.ts';
 import { walksList } from '../support/surface/lists.ts';
 import { features } from '../support/surface/parts.ts';
 import { surfaceSuite } from '../support/surface/suite.ts';
@@ -158,5 +159,24 @@ export const storage = surfaceSuite('storage', (world) => {
     await world.refused(deleteFile, of('nonsense'), 'storage/not-found');
     const { data } = (await world.ok(listFiles, { token: ada.accessToken })).body;
     expect(data.map((one) => one.fileId)).not.toContain(fileId);
+  });
+
+  it('an operator can delete a file of any user', async () => {
+    await refusesUnknown(world, deleteProjectFile);
+    const { projectId } = world;
+    const token = await operatorKey(world, { scopes: ['users:write'] });
+    const { fileId } = await store('Damaged.');
+    await world.ok(deleteProjectFile, { token, params: { projectId, fileId } });
+    await world.refused(getFile, of(fileId), 'storage/not-found');
+    const kept = (await store('Whole.')).fileId;
+    for (const params of [
+      { projectId, fileId },
+      { projectId, fileId: 'nonsense' },
+      { projectId: 'nonsense', fileId: kept },
+      { projectId: randomUUID(), fileId: kept },
+    ]) {
+      await world.refused(deleteProjectFile, { token, params }, 'storage/not-found');
+    }
+    await world.ok(getFile, { ...of(kept), type: 'application/octet-stream' });
   });
 });

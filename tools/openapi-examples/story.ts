@@ -312,6 +312,10 @@ async function endings(recorder: Recorder, operatorToken: string, { ada, grace }
   const { token } = ada;
   const params = { userId: grace.id };
   await recorder.send('identity.export-user', { token, params: { userId: ada.id } });
+  const { data: left } = await recorder.peek('storage.list-files', { token, query: { limit: '1' } });
+  const { fileId } = (left as { fileId: string }[])[0]!;
+  const ofFile = { projectId: recorder.projectId, fileId };
+  await recorder.send('storage.delete-project-file', { token: operatorToken, params: ofFile });
   await recorder.send('connections.delete-with-user', { token, params });
   const body = { password, newPassword: 'a longer horse, a better battery' };
   await recorder.send('identity.change-password', { token, body });

@@ -115,6 +115,7 @@ export const features = {
     contracts.getFile,
     contracts.getFileVariant,
     contracts.deleteFile,
+    contracts.deleteProjectFile,
   ),
   projects: whole(
     contracts.createProject,

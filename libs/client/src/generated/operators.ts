@@ -14,6 +14,24 @@ import type {
   SigningKey,
 } from './types.ts';
 
+export interface StorageMethods {
+  /**
+   * Deletes a file of any user of a project, for example a damaged file.
+   *
+   * Errors of this method: `storage/not-found`, `storage/server-error`.
+   */
+  deleteProjectFile(
+    input: Methods['storage.deleteProjectFile']['input'],
+    options?: CallOptions,
+  ): Promise<void>;
+  /**
+   * Imports a file of a user, one per request. The other fields of the form must come before the file (docs/import.md).
+   *
+   * Errors of this method: `project/not-found`, `storage/no-file`, `storage/file-too-large`, `storage/server-error`, `storage/invalid-body`.
+   */
+  importFile(input: Methods['storage.importFile']['input'], options?: UploadOptions): Promise<ImportResult>;
+}
+
 export interface ProjectsMethods {
   /**
    * Registers a project: one application, with its own users.
@@ -239,27 +257,35 @@ export interface CollectionsMethods {
   ): Promise<ImportResult>;
 }
 
-export interface StorageMethods {
-  /**
-   * Imports a file of a user, one per request. The other fields of the form must come before the file (docs/import.md).
-   *
-   * Errors of this method: `project/not-found`, `storage/no-file`, `storage/file-too-large`, `storage/server-error`, `storage/invalid-body`.
-   */
-  importFile(input: Methods['storage.importFile']['input'], options?: UploadOptions): Promise<ImportResult>;
-}
-
 /** All groups of methods. */
 export interface MethodGroups {
+  readonly storage: StorageMethods;
   readonly projects: ProjectsMethods;
   readonly connections: ConnectionsMethods;
   readonly notifications: NotificationsMethods;
   readonly users: UsersMethods;
   readonly auth: AuthMethods;
   readonly collections: CollectionsMethods;
-  readonly storage: StorageMethods;
 }
 
 export const operations = {
+  storage: {
+    deleteProjectFile: {
+      method: 'DELETE',
+      path: '/admin/projects/:projectId/files/:fileId',
+      auth: 'operator',
+      isGlobal: true,
+      takesInput: true,
+    },
+    importFile: {
+      method: 'POST',
+      path: '/admin/projects/:projectId/import/files',
+      auth: 'operator',
+      isGlobal: true,
+      upload: 'file',
+      takesInput: true,
+    },
+  },
   projects: {
     create: { method: 'POST', path: '/admin/projects', auth: 'operator', isGlobal: true, takesInput: true },
     list: {
@@ -473,16 +499,6 @@ export const operations = {
       path: '/admin/projects/:projectId/import/entities',
       auth: 'operator',
       isGlobal: true,
-      takesInput: true,
-    },
-  },
-  storage: {
-    importFile: {
-      method: 'POST',
-      path: '/admin/projects/:projectId/import/files',
-      auth: 'operator',
-      isGlobal: true,
-      upload: 'file',
       takesInput: true,
     },
   },

@@ -1197,6 +1197,12 @@ export interface Methods {
     output: { id: string; name: string; integrations: Array<never> };
     errors: 'project/not-found' | 'project/server-error';
   };
+  'storage.deleteProjectFile': {
+    operation: 'storage.delete-project-file';
+    input: { projectId: string; fileId: string };
+    output: undefined;
+    errors: 'storage/not-found' | 'storage/server-error';
+  };
   'projects.create': {
     operation: 'identity.create-project';
     input: {

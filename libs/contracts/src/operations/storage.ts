@@ -214,6 +214,26 @@ export const deleteFile = operation({
   invalid: { params: 'storage/not-found' },
 });
 
+/** Deletes a file of any user of a project, for example a damaged file (spec#storage-delete-any). */
+export const deleteProjectFile = operation({
+  name: 'storage.delete-project-file',
+  operatorScope: 'users:write',
+  summary: "Delete a user's file",
+  feature: 'storage',
+  method: 'DELETE',
+  path: '/admin/projects/:projectId/files/:fileId',
+  scope: 'none',
+  auth: 'operator',
+  limit: null,
+  params: z.object({ projectId: uuid, fileId: uuid }),
+  query: nothing,
+  body: nothing,
+  output: z.undefined(),
+  status: 204,
+  errors: ['storage/not-found'],
+  invalid: { params: 'storage/not-found' },
+});
+
 /** Returns which of the given ids are images of the user, each with its address. */
 export const ownImages = internalOperation({
   name: 'storage.own-images',
@@ -230,4 +250,5 @@ export const storageOperations = [
   getFile,
   getFileVariant,
   deleteFile,
+  deleteProjectFile,
 ] as const;

@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import { afterChange } from '@kith/store';
 import { changeAccount } from '../account.ts';
 import type { AppContext } from '../app.ts';
-import { type FileRecord, ownerOf } from '../file.ts';
+import { type FileRecord, type Owner, ownerOf } from '../file.ts';
 import type { Account, Claim } from '../store/index.ts';
 
 /**
@@ -12,7 +12,16 @@ import type { Account, Claim } from '../store/index.ts';
  * (spec#storage-delete).
  */
 export const deleteFile = handler(spec, async (request, app: AppContext) => {
-  const owner = ownerOf(request);
+  const { params, deadline } = request;
+  await deleteOwned(app, { ...ownerOf(request), fileId: params.fileId, deadline });
+  return undefined;
+});
+
+/** Deletes a file. Throws `auth/forbidden` if it belongs to another user. */
+export async function deleteOwned(
+  app: AppContext,
+  { fileId, deadline, ...owner }: Owner & { fileId: string; deadline: number | undefined },
+): Promise<void> {
   let claim: Claim | undefined;
   await changeAccount(
     app,
@@ -20,7 +29,7 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
     async (account) => {
       // `made` first completes the last change of the account, and then looks for the file. Otherwise, a file that was just
       // deleted could be found and deleted again.
-      const file = await app.store.made(account, request.params.fileId);
+      const file = await app.store.made(account, fileId);
       if (!file) throw new ApiError('storage/not-found');
       if (file.userId !== owner.userId) throw new ApiError('auth/forbidden');
       // The account may contain no files although a row was found. Then the user's account was emptied because the user was
@@ -29,14 +38,13 @@ export const deleteFile = handler(spec, async (request, app: AppContext) => {
       claim = await claimToRelease(app, account, file);
       return app.store.delete(account, file);
     },
-    { deadline: request.deadline },
+    { deadline },
   );
   // If the claim cannot be released, it expires by itself.
   await afterChange(async () => claim && app.store.release(claim).catch(() => undefined));
   app.relay.kick();
   app.remover.kick();
-  return undefined;
-});
+}
 
 /**
  * Returns the claim on the id of an imported file, if the claim may be released when the file is deleted. As soon as the claim
