@@ -138,6 +138,7 @@ describe('kith in the folder of an installation', () => {
       expect([code, stderr], words).toEqual([1, expect.stringContaining(advice)]);
     }
     expect((await elsewhere(`demo --url ${adminUrl} --public-url nowhere`)).code).toBe(2);
+    expect((await elsewhere(`demo --url ${adminUrl} --public-url localhost:8080`)).code).toBe(2);
     const projects = async () =>
       JSON.parse((await elsewhere(`projects list --json --url ${adminUrl}`)).stdout) as Project[];
     expect(await projects()).toHaveLength(1);

@@ -130,8 +130,11 @@ export class NatsRequests {
     const id = message.subject.slice(this.#inbox.length);
     const asked = this.#asked.get(id);
     if (!asked) return;
-    // A server is too busy for the message. But the server that got it before may still work on it.
-    if (message.headers?.has(shedHeader) && --asked.open > 0) return;
+    if (asked.open > 1 && message.headers?.has(shedHeader)) {
+      // A server is too busy for the message. But the server that got it before may still work on it.
+      asked.open--;
+      return;
+    }
     this.#asked.delete(id);
     const { data } = message;
     if (data.length === 0 && message.headers?.code === noResponders) {

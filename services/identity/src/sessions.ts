@@ -45,7 +45,7 @@ export function isOpen(session: Session, user: User, at: Date): boolean {
 /**
  * Throws `auth/unauthorized` if the caller's session is not open any more. The gateway has checked the access token, but the
  * session may have been ended since, in order to sign out a stranger, and the request may come from that stranger. Call this
- * each time after the document that the request changes was read. Whoever ends a session also changes this document
+ * each time after the document that the request changes was read. Whoever ends a session on purpose also changes this document
  * (`endSession`, `finishEnding`). So if the session ends after this check, the change is refused, and the request is checked
  * again.
  */
@@ -95,8 +95,8 @@ export async function revokeSession(
 }
 
 /**
- * Ends one session of a user. After that, no request of this session changes the password, the e-mail address or the factors any
- * more, not even a request that was checked before (`requireOpenSession`). The parameters and the result are those of
+ * Ends one session of a user. After that, no request of this session changes the password or the factors, or stores a change of
+ * the e-mail address, not even a request that was checked before (`requireOpenSession`). The parameters and the result are those of
  * `revokeSession`.
  */
 export async function endSession(
@@ -106,9 +106,10 @@ export async function endSession(
   judged?: string,
 ): Promise<boolean> {
   const isRevoked = await revokeSession(app, session, reason, judged);
+  const touch = () =>
+    apart(() => Promise.all([app.store.accounts.touch(session), app.store.factors.touch(session)]));
   // This is done even if the session was already revoked, because the request that revoked it may have failed at this point.
-  const touch = () => Promise.all([app.store.accounts.touch(session), app.store.factors.touch(session)]);
-  await afterChange(() => apart(touch));
+  await (isRevoked ? afterChange(touch) : touch());
   return isRevoked;
 }
 

@@ -10,7 +10,7 @@ import { Failure, type Given, notRunning, type Option, type Surroundings, textOf
 /** What commands read from the environment to reach a running platform. */
 export const accessConfig = z.object({
   KITH_URL: z
-    .url({ error: 'the address of the gateway is needed, http://host:8080' })
+    .url({ protocol: /^https?$/, error: 'the address of the gateway is needed, http://host:8080' })
     .optional()
     .describe(
       'address of the gateway that `kith` calls; default: the gateway of the installation on the data folder',

@@ -39,6 +39,7 @@ the project.`,
 function publicUrlOf(given: Given): string | undefined {
   const text = textOf(given, 'public-url');
   if (text === undefined) return undefined;
-  if (!URL.canParse(text)) throw new UsageError('--public-url: an address is needed, http://host:8080.');
+  if (!/^https?:/.test(URL.parse(text)?.protocol ?? ''))
+    throw new UsageError('--public-url: an address is needed, http://host:8080.');
   return addressOf(text);
 }
