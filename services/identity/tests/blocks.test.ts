@@ -23,7 +23,7 @@ import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
 import { call } from './support/call.ts';
 import { startTestIdentity, type TestIdentity } from './support/identity.ts';
-import { callerOf, makeProject, signUpUser } from './support/people.ts';
+import { callerOf, callerOfSession, makeProject, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
 import { makeUser } from './support/users.ts';
 
@@ -128,9 +128,10 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     await using undo = new AsyncDisposableStack();
     const kept = undo.adopt(await openStore(own.store), (opened) => opened.close());
     projectId = await makeProject(own.bus);
-    const add = async () => (await signUpUser(own.bus, projectId)).user;
-    const [gone, stays, other] = [await add(), await add(), await add()];
-    const given = { projectId, params: { userId: gone.id }, caller: callerOf(gone) };
+    const add = () => signUpUser(own.bus, projectId);
+    const session = await add();
+    const [gone, stays, other] = [session.user, (await add()).user, (await add()).user];
+    const given = { projectId, params: { userId: gone.id }, caller: callerOfSession(session) };
     expect((await call(own.bus, deleteUser, given)).status).toBe(204);
     await waitFor(async () => (await kept.erasure.unfinished(1)).length === 0, { what: 'the erasure' });
 

@@ -478,15 +478,17 @@ describe.each(availableEngines())('mails on %s', (engine) => {
   });
 
   test('a user’s mails are exported without their tokens, and erased with the user', async () => {
-    const user = await person();
-    await call(identity.bus, sendVerificationEmail, { projectId, caller: callerOf(user), body: {} });
+    const newcomer = await signUpNewcomer();
+    const { user } = newcomer;
+    const caller = callerOfSession(newcomer);
+    await call(identity.bus, sendVerificationEmail, { projectId, caller, body: {} });
     await nthMail(user.email);
     const page = { projectId, userId: user.id, after: null, limit: 10 };
     const context = { requestId: 'test', deadline: Date.now() + 10_000 };
     const { items, next } = await ask(identity.bus, exportMails, page, context);
     const item = { kind: 'verificationCode', address: user.email, until: expect.any(String) };
     expect([items, next]).toEqual([[item], null]);
-    const gone = { projectId, params: { userId: user.id }, caller: callerOf(user) };
+    const gone = { projectId, params: { userId: user.id }, caller };
     expect((await call(identity.bus, deleteUser, gone)).status).toBe(204);
     await waitFor(async () => !(await stored()).includes(user.email), { what: 'the erasure' });
   });

@@ -245,13 +245,13 @@ export interface UsersMethods {
   /**
    * Erases the caller's account. An event makes every service erase its data about the user.
    *
-   * Errors of this method: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `user/server-error`.
+   * Errors of this method: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/unauthorized`, `user/server-error`.
    */
   delete(input: Methods['users.delete']['input'], options?: WriteOptions): Promise<void>;
   /**
    * All data about the caller in all services, as one JSON document that can be saved as a file. The gateway sends the document while it reads the data. If the connection ends before the document is complete, the export has failed.
    *
-   * Errors of this method: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
+   * Errors of this method: `user/not-found`, `auth/forbidden`, `auth/step-up-required`, `auth/unauthorized`, `auth/server-error`, `connection/server-error`, `collection/server-error`, `app-notification/server-error`, `storage/server-error`, `user/server-error`.
    */
   export(
     input: Methods['users.export']['input'],

@@ -810,7 +810,12 @@ export interface Methods {
     operation: 'identity.delete-user';
     input: { userId: string };
     output: undefined;
-    errors: 'user/not-found' | 'auth/forbidden' | 'auth/step-up-required' | 'user/server-error';
+    errors:
+      | 'user/not-found'
+      | 'auth/forbidden'
+      | 'auth/step-up-required'
+      | 'auth/unauthorized'
+      | 'user/server-error';
   };
   'users.export': {
     operation: 'identity.export-user';
@@ -879,6 +884,7 @@ export interface Methods {
       | 'user/not-found'
       | 'auth/forbidden'
       | 'auth/step-up-required'
+      | 'auth/unauthorized'
       | 'auth/server-error'
       | 'connection/server-error'
       | 'collection/server-error'

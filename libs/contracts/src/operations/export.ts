@@ -177,6 +177,7 @@ export const exportUser = operation({
     'user/not-found',
     'auth/forbidden',
     'auth/step-up-required',
+    'auth/unauthorized',
     'auth/server-error',
     'connection/server-error',
     'collection/server-error',

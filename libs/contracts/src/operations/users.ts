@@ -208,7 +208,7 @@ export const deleteUser = operation({
   body: nothing,
   output: z.undefined(),
   status: 204,
-  errors: ['user/not-found', 'auth/forbidden', 'auth/step-up-required'],
+  errors: ['user/not-found', 'auth/forbidden', 'auth/step-up-required', 'auth/unauthorized'],
   invalid: { params: 'user/not-found' },
 });
 

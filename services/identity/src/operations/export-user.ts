@@ -4,6 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { factorListOf } from '../factors/show.ts';
 import { requireStepUp } from '../factors/step-up.ts';
+import { requireOpenSession } from '../sessions.ts';
 import { ownUserOf } from '../user-views.ts';
 
 /** Returns the first part of the caller's export. The gateway asks the services for the lists that follow (docs/adr/0012). */
@@ -13,6 +14,7 @@ export const exportUserHandler = handler(exportUser, async (request, app: AppCon
   await requireStepUp(app, projectId, caller);
   const user = await app.store.users.find(projectId, params.userId);
   if (!user) throw new ApiError('user/not-found');
+  await requireOpenSession(app, user, caller);
   request.setHeader('Content-Disposition', `attachment; filename="kith-export-${user.id}.json"`);
   const factors = await app.store.factors.find({ projectId, userId: user.id });
   return { exportedAt: new Date().toISOString(), user: ownUserOf(user), ...factorListOf(factors) };

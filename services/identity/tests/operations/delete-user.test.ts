@@ -21,7 +21,7 @@ import { describe, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
 import { collectEvents } from '../support/events.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
-import { callerOf, makeProject, password, signUpUser } from '../support/people.ts';
+import { callerOf, callerOfSession, makeProject, password, signUpUser } from '../support/people.ts';
 import { startForSuite } from '../support/suite.ts';
 
 const notFound = { error: 'No such user.', code: 'user/not-found' };
@@ -47,9 +47,10 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
 
   test('answers 204, and no operation finds the user any more', async () => {
     const events = await collectEvents(identity.bus);
-    const { user } = await signUpAda();
+    const session = await signUpAda();
+    const { user } = session;
     const { user: other } = await signUpUser(identity.bus, projectId);
-    const caller = callerOf(user);
+    const caller = callerOfSession(session);
     const { status, text } = await remove(user.id.toUpperCase(), caller);
     expect([status, text]).toEqual([204, '']);
 
@@ -89,14 +90,14 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
   });
 
   test('frees e-mail address and username immediately for a new account', async () => {
-    const { user } = await signUpAda();
-    const { email, username } = user;
-    await remove(user.id, callerOf(user));
+    const session = await signUpAda();
+    const { id, email, username } = session.user;
+    await remove(id, callerOfSession(session));
     const query = `username=${username}`;
     expect((await call(identity.bus, checkUsername, { projectId, query })).body).toEqual({ available: true });
     const again = await call(identity.bus, signUp, { projectId, body: { email, username, password } });
     expect(again.status).toBe(201);
-    expect(again.body.user.id).not.toBe(user.id);
+    expect(again.body.user.id).not.toBe(id);
   });
 
   test('refuses to delete another user’s account, whether it exists or not, and finds no account of another project', async () => {
@@ -134,7 +135,7 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
       for (const { sessionId } of sessions) told.add(sessionId);
     });
     const params = { userId: user.id };
-    await call(bus, deleteUser, { projectId: of, params, caller: callerOf(user) });
+    await call(bus, deleteUser, { projectId: of, params, caller: callerOfSession(first) });
     const ids = [first, second].map(({ accessToken }) => decodeJwt(accessToken).sid as string);
     await waitFor(() => ids.every((id) => told.has(id)));
     for (const { refreshToken } of [first, second]) {

@@ -4,7 +4,7 @@ import { handlerEngines, readSection } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { call, callInternal } from '../support/call.ts';
 import type { TestIdentity } from '../support/identity.ts';
-import { callerOf, password, sessionIdOf, signUpUser } from '../support/people.ts';
+import { callerOfSession, password, sessionIdOf, signUpUser } from '../support/people.ts';
 import { startForSuite } from '../support/suite.ts';
 
 describe.each(handlerEngines())('the export of the data that identity stores about a user (%s)', (engine) => {
@@ -16,11 +16,12 @@ describe.each(handlerEngines())('the export of the data that identity stores abo
   });
 
   test('the first part contains the full profile of the user', async () => {
-    const { user } = await signUpUser(identity.bus, projectId, { name: 'Zoë', metadata: { 'a.b': [1] } });
+    const session = await signUpUser(identity.bus, projectId, { name: 'Zoë', metadata: { 'a.b': [1] } });
+    const { user } = session;
     const before = Date.now();
     const answer = await call(identity.bus, exportUser, {
       projectId,
-      caller: callerOf(user),
+      caller: callerOfSession(session),
       params: { userId: user.id },
     });
     expect([answer.status, answer.body]).toEqual([

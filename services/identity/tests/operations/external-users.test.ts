@@ -18,7 +18,7 @@ import { userEvent } from '../../src/user-events.ts';
 import { call } from '../support/call.ts';
 import { collectEvents } from '../support/events.ts';
 import { startTestIdentity, type TestIdentity } from '../support/identity.ts';
-import { callerOf, makeProject, signUpUser } from '../support/people.ts';
+import { callerOf, callerOfSession, makeProject, signUpUser } from '../support/people.ts';
 import { dumpStore } from '../support/raw-store.ts';
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>;
@@ -219,9 +219,10 @@ describe.each(handlerEngines())('the sign-in of external users on %s', (engine) 
   test('refuses a token that was issued before its user was erased', async () => {
     const before = await sign({ sub: 'f-erased', iat: now() - 60 });
     const undated = await sign({ sub: 'f-erased', iat: undefined });
-    const { user } = (await verify(before)).body;
-    const params = { userId: user.id };
-    const erased = await call(identity.bus, deleteUser, { projectId, params, caller: callerOf(user) });
+    const session = (await verify(before)).body;
+    const { user } = session;
+    const own = { projectId, params: { userId: user.id }, caller: callerOfSession(session) };
+    const erased = await call(identity.bus, deleteUser, own);
     expect(erased.status).toBe(204);
     for (const token of [before, undated]) expect((await verify(token)).body).toEqual(invalid);
     expect((await verify(await sign({ sub: 'f-else', iat: now() - 60 }))).status).toBe(200);

@@ -13,6 +13,7 @@ import { Passwords } from '../../src/passwords.ts';
 import { openStore } from '../../src/store/index.ts';
 import { AccessTokens } from '../../src/tokens/access-tokens.ts';
 import { SigningKeys } from '../../src/tokens/signing-keys.ts';
+import { withHashKey } from '../../src/tokens/with-hash-key.ts';
 
 /**
  * Makes the context that handlers get, so that tests can call single parts of identity. The context has its own bus. If `given`
@@ -27,6 +28,7 @@ export async function makeApp(
   const config = given ?? undo.use(await createStore(engine)).config;
   const store = undo.adopt(await openStore(config), (opened) => opened.close());
   const keys = await SigningKeys.open(store.keys, testSecrets);
+  const secrets = await withHashKey(testSecrets, store.hashKeys);
   return {
     bus,
     store,
@@ -34,15 +36,15 @@ export async function makeApp(
     restoredAt: 0,
     tokens: new AccessTokens(keys, { issuer: 'kith', audience: 'kith.dev' }),
     keys,
-    secrets: testSecrets,
+    secrets,
     relay: undo.adopt(new Relay({ bus, outbox: store.outbox, log, metrics }), (one) => one.stop()),
     passwords: new Passwords(),
     now: () => new Date(),
     postman: { isThere: false, kick() {} },
     notices: new Notices(bus, log),
-    attempts: new Attempts({ store: store.attempts, secrets: testSecrets }),
+    attempts: new Attempts({ store: store.attempts, secrets }),
     erasures: await ErasureList.open(),
-    erasedExternals: new ErasedExternals(store.erasure, testSecrets),
+    erasedExternals: new ErasedExternals(store.erasure, secrets),
     tokenAudience: 'kith.dev',
   };
 }
