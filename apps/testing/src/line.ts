@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type Readable, Transform } from 'node:stream';
 
 /** A TCP proxy in front of a server. The connections through it can be cut and mended. */
 export interface Line extends AsyncDisposable {
@@ -20,12 +21,15 @@ export interface Line extends AsyncDisposable {
 /** Receives each chunk that goes over one connection of a line. */
 export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 
-/** Starts a proxy in front of a server. The server's URL must name the port. `tap` makes a listener for each connection. */
-export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
+/**
+ * Starts a proxy in front of a server. The server's URL must name the port. `tap` makes a listener for each connection.
+ * `latencyMs` is how long each chunk of an answer takes, in ms.
+ */
+export async function layLine(target: URL, tap?: () => Tap, latencyMs = 0): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
-  /** For each socket to the server, the socket to its client. */
-  const answers = new Map<Socket, Socket>();
+  /** For the answers of each connection to the server, the socket to its client. */
+  const answers = new Map<Readable, Socket>();
   let isHushed = false;
   let isCut = false;
   let forbidden: string | undefined;
@@ -33,30 +37,32 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
   const proxy = createServer((client) => {
     if (isCut) return client.destroy();
     const server = connect(Number(port), hostname);
+    const answer: Readable = latencyMs > 0 ? server.pipe(slowed(latencyMs)) : server;
     const hear = tap?.();
     if (hear) {
       client.on('data', (chunk: Buffer) => hear('client', chunk));
-      server.on('data', (chunk: Buffer) => hear('server', chunk));
+      answer.on('data', (chunk: Buffer) => hear('server', chunk));
     }
     client.on('data', (chunk: Buffer) => {
       if (forbidden === undefined || !chunk.includes(forbidden)) return;
       client.destroy();
       server.destroy();
     });
-    const mute = () => server.unpipe(client).resume();
+    const mute = () => answer.unpipe(client).resume();
     muted.add(mute);
     server.on('close', () => muted.delete(mute));
+    client.pipe(server);
+    answers.set(answer, client);
+    if (!isHushed) answer.pipe(client);
+    server.on('close', () => answers.delete(answer));
     for (const [from, to] of [
       [client, server],
       [server, client],
     ] as const) {
       sockets.add(from);
-      if (from === server) answers.set(from, to);
-      if (from === client || !isHushed) from.pipe(to);
       from.on('error', () => to.destroy());
       from.on('close', () => {
         sockets.delete(from);
-        answers.delete(from);
         to.destroy();
       });
     }
@@ -74,7 +80,7 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
     },
     hush() {
       isHushed = true;
-      for (const [server, client] of answers) server.unpipe(client);
+      for (const [answer, client] of answers) answer.unpipe(client);
     },
     mute() {
       for (const one of muted) one();
@@ -87,11 +93,16 @@ export async function layLine(target: URL, tap?: () => Tap): Promise<Line> {
       forbidden = undefined;
       if (!isHushed) return;
       isHushed = false;
-      for (const [server, client] of answers) server.pipe(client);
+      for (const [answer, client] of answers) answer.pipe(client);
     },
     async [Symbol.asyncDispose]() {
       proxy.close();
       end();
     },
   };
+}
+
+/** Passes each chunk on after a time, in ms. */
+function slowed(ms: number): Transform {
+  return new Transform({ transform: (chunk, _, done) => void setTimeout(done, ms, null, chunk) });
 }

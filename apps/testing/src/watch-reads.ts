@@ -38,6 +38,11 @@ export async function watchReads(config: StoreConfig): Promise<WatchedStore> {
  * store's round trips.
  */
 const atHand = 12;
+/**
+ * How long each answer takes, in ms. On a busy machine, the commands of one round trip may arrive one after the other. They have
+ * this time to arrive before an answer ends the round trip.
+ */
+const latencyMs = 20;
 /** Commands that a driver sends by itself. */
 const housekeeping = /^(hello|ismaster|ping|endsessions|sasl.*|killcursors)$/i;
 
@@ -72,7 +77,7 @@ async function watchMongo(config: StoreConfig & { kind: 'mongo' }): Promise<Watc
   };
   const url = new URL(config.url);
   url.port ||= '27017';
-  const line = undo.use(await layLine(url, tap));
+  const line = undo.use(await layLine(url, tap, latencyMs));
   url.host = line.address;
   url.searchParams.set('directConnection', 'true');
   url.searchParams.set('minPoolSize', String(atHand));
