@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { Turns } from '@kith/base';
 import {
   addEntity,
   createSubCollection,
@@ -11,12 +10,10 @@ import {
   userDeleted,
 } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { availableEngines, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Owner } from '../src/collection.ts';
-import { eraseOwner, lateMs, usersSubscription } from '../src/erasure.ts';
-import { openStore } from '../src/store/index.ts';
 import { deleteImported, seedOrphan } from './support/raw.ts';
 import { startWorld, type World } from './support/world.ts';
 
@@ -115,23 +112,4 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     expect(seqsOf(stays)).toEqual([1, 2, 3]);
     expect(await contentOf(world)).toContain(`Secret of ${stays}`);
   }, 60_000);
-
-  test('is looked for less and less often, so that the erasure of many users stays possible', async () => {
-    await using undo = new AsyncDisposableStack();
-    const { bus } = undo.use(await createRuntime(engine));
-    const { config } = undo.use(await createStore(engine));
-    const store = undo.adopt(await openStore(config), (opened) => opened.close());
-    const app = { store, bus, relay: { kick: () => undefined }, turns: new Turns() };
-    await usersSubscription.apply(endOf({ projectId: randomUUID(), userId: randomUUID() }), app);
-    const searches = vi.spyOn(store.outbox, 'published');
-    const start = Date.now();
-    const looks = { firstMs: 5_000, lateMs };
-    for (let at = start; at <= start + lateMs; at += looks.firstMs) {
-      const when = { looks, isStopped: () => false, clock: () => at };
-      await store.erased.eachDue((owner) => eraseOwner(app, owner), when);
-    }
-    // Each look searches the outbox twice. If a user were due at each call, there would be 242 searches.
-    expect(searches.mock.calls.length).toBeGreaterThan(8);
-    expect(searches.mock.calls.length).toBeLessThan(20);
-  });
 });

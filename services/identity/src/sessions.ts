@@ -106,6 +106,8 @@ export async function endSession(
   judged?: string,
 ): Promise<boolean> {
   const isRevoked = await revokeSession(app, session, reason, judged);
+  // The token was exchanged meanwhile, or another request has ended the session.
+  if (!isRevoked && judged !== undefined) return false;
   const touch = () =>
     apart(() => Promise.all([app.store.accounts.touch(session), app.store.factors.touch(session)]));
   // This is done even if the session was already revoked, because the request that revoked it may have failed at this point.

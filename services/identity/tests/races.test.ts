@@ -198,22 +198,16 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     ]);
   });
 
-  test('a change of a password is refused if its session has just ended', async () => {
-    const first = await signUpUser(identity.bus, projectId);
-    await call(identity.bus, signOut, { projectId, body: { refreshToken: first.refreshToken } });
-    expect((await change(first, { password, newPassword })).body.code).toBe('auth/unauthorized');
-    expect((await enter(first.user)).status).toBe(200);
-  });
-
-  test.each([
-    ['deletion', deleteUser],
-    ['export', exportUser],
-  ])('the %s of an account is refused if its session has just ended', async (_, spec) => {
+  test.each<[string, (session: Session) => ReturnType<typeof call>]>([
+    ['a change of the password', (session) => change(session, { password, newPassword })],
+    ['the deletion of the account', (session) => remove(session)],
+    ['the export of the account', (session) => call(identity.bus, exportUser, ownOf(session))],
+  ])('%s is refused if its session has just ended', async (_, ask) => {
     for (const end of Object.values(endings)) {
       const first = await signUpUser(identity.bus, projectId);
       expect((await end(first)).status).toBe(204);
-      expect((await call(identity.bus, spec, ownOf(first))).body.code).toBe('auth/unauthorized');
-      expect((await get(first.user)).status).toBe(200);
+      expect((await ask(first)).body.code).toBe('auth/unauthorized');
+      expect((await enter(first.user)).status).toBe(200);
     }
   });
 

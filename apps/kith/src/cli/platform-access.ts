@@ -55,8 +55,7 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
   const address = named ?? running?.adminUrl ?? running?.url;
   if (!address) throw notRunning(folder, ' Start it with kith start, or name an address with --url.');
   const asked = addressOf(address);
-  const isOwn = running !== undefined && [running.url, running.adminUrl].includes(asked);
-  const own = isOwn ? running : undefined;
+  const own = running && [running.url, running.adminUrl].includes(asked) ? running : undefined;
   const url = own?.adminUrl ?? asked;
   const token = OPERATOR_TOKEN ?? keptToken(folder, url, own !== undefined);
   const exchange = exchanger(url);

@@ -35,9 +35,9 @@ interface Reading {
 const readings = new WeakMap<Socket, Reading>();
 
 /**
- * Connections to services. Each connection reuses its buffers for all reads. Node's own connections allocate new memory for each
- * 64 KiB, and the parser copies the bytes once more. Collecting this garbage takes longer than sending the bytes
- * (bench/README.md, files).
+ * Connections to services. They read into buffers that are used again (`shared`, `pool`). Node's own connections allocate new
+ * memory for each 64 KiB, and the parser copies the bytes once more. Collecting this garbage takes longer than sending the
+ * bytes (bench/README.md, files).
  */
 export class ByteAgent extends Agent {
   override createConnection(options: ClientRequestArgs): Socket {
@@ -45,7 +45,6 @@ export class ByteAgent extends Agent {
     const onRead = (length: number, buffer: Uint8Array): boolean => {
       const chunk = buffer.subarray(0, length);
       if (reading.pass) return reading.pass(chunk);
-      // The buffer can be reused, because the parser copies what it keeps.
       socket.emit('data', chunk);
       // If the bytes are to bypass the parser from now on, `passBytes` starts the next read.
       return !reading.pass;

@@ -10,15 +10,16 @@ export const proofMs = 5 * 60_000;
 
 /**
  * Refuses a caller who has a second factor but no recent proof. The proof must belong to the token's session, and must not be
- * older than five minutes (spec#accounts-step-up-required). Throws `auth/step-up-required`.
+ * older than five minutes (spec#accounts-step-up-required). Throws `auth/step-up-required`. Resolves to the caller's factor book.
  */
-export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<void> {
+export async function requireStepUp(app: AppContext, projectId: string, caller: Caller): Promise<FactorBook> {
   const book = await app.store.factors.find({ projectId, userId: caller.userId });
   requireProof(book, caller.sessionId, app.now());
+  return book;
 }
 
 /**
- * Refuses a caller who may not change the own factors, because the session has ended or because it has no recent proof. Call
+ * Refuses a caller who may not change their own factors, because the session has ended or because it has no recent proof. Call
  * this each time the book is read (`requireOpenSession`). Throws `auth/unauthorized` or `auth/step-up-required`.
  */
 export async function requireOwner(

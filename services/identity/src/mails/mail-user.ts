@@ -11,16 +11,16 @@ export function needMails(app: Pick<AppContext, 'postman'>): void {
 }
 
 /**
- * Stores a mail to a user, if the user exists and `isAllowed` permits it (`Mailings.add`). The mail is sent in the background.
- * Returns whether the mail was stored.
+ * Stores a mail to a user, unless `check` throws (`Mailings.add`). The mail is sent in the background. Returns `false` if the
+ * user is gone.
  */
 export async function mailUser(
   app: Pick<AppContext, 'postman' | 'store'>,
   user: Pick<User, 'projectId' | 'id'>,
   mail: NewMailing,
-  isAllowed?: (user: User) => Promise<boolean>,
+  check?: (user: User) => Promise<void>,
 ): Promise<boolean> {
-  const isStored = await app.store.mailings.add(user, mail, isAllowed);
+  const isStored = await app.store.mailings.add(user, mail, check);
   if (isStored) app.postman.kick();
   return isStored;
 }

@@ -4,6 +4,7 @@ import { handler } from '@kith/service';
 import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
+import { accountOf } from '../factors/factor-user.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
 import { requireOpenSession } from '../sessions.ts';
@@ -18,8 +19,7 @@ export const changeEmailHandler = handler(
     const { projectId, caller, body, deadline } = request;
     needMails(app);
     await requireStepUp(app, projectId, caller);
-    const user = await app.store.users.account(projectId, caller.userId);
-    if (!user) throw new ApiError('auth/unauthorized');
+    const user = await accountOf(app, projectId, caller.userId);
     await requireOpenSession(app, user, caller);
     if (user.email === null) throw new ApiError('auth/not-password-user');
     const attempt = attemptOf(request, { address: user.email, userId: user.id });
@@ -32,7 +32,7 @@ export const changeEmailHandler = handler(
     // a stranger. This request may come from that stranger, so it is refused.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, async (now) => {
       await requireOpenSession(app, now, caller);
-      return now.sessionEpoch === user.sessionEpoch;
+      if (now.sessionEpoch !== user.sessionEpoch) throw new ApiError('auth/unauthorized');
     });
     if (!isStored) throw new ApiError('auth/unauthorized');
     const message =

@@ -3,6 +3,7 @@ import { changePassword } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
+import { accountOf } from '../factors/factor-user.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { refuseWeak } from '../password-rules.ts';
 import { finishEnding, requireOpenSession } from '../sessions.ts';
@@ -17,11 +18,7 @@ export const changePasswordHandler = handler(
     let verified: string | null = null;
     let passwordHash: string | undefined;
     const attempt = async () => {
-      const before = await app.store.users.account(projectId, caller.userId);
-      if (!before)
-        throw new ApiError('auth/unauthorized', {
-          message: 'The account of this access token was deleted.',
-        });
+      const before = await accountOf(app, projectId, caller.userId);
       await requireOpenSession(app, before, caller);
       await refuseWeak(body.newPassword, before, 'newPassword');
       if (verified === null || before.passwordHash !== verified) {

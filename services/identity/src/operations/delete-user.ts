@@ -13,7 +13,8 @@ export const deleteUserHandler = handler(deleteUser, async (request, app: AppCon
   await requireStepUp(app, projectId, caller);
   const user = await app.store.users.account(projectId, params.userId);
   if (!user) throw new ApiError('user/not-found');
-  // The session is not checked again when the deletion is stored: by then, the list of erasures has a note of it.
+  // The session is not checked again when the deletion is stored. By then, the list of erasures has a note of the deletion, and
+  // withdrawing a note may fail.
   await requireOpenSession(app, user, caller);
   const isErased = await eraseAccount(app, { projectId, userId: params.userId, deadline }, (error) =>
     request.log.warn({ err: error }, 'sessions of a deleted user are not revoked yet'),

@@ -11,11 +11,10 @@ import { ownUserOf } from '../user-views.ts';
 export const exportUserHandler = handler(exportUser, async (request, app: AppContext) => {
   const { projectId, caller, params } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
-  await requireStepUp(app, projectId, caller);
+  const factors = await requireStepUp(app, projectId, caller);
   const user = await app.store.users.find(projectId, params.userId);
   if (!user) throw new ApiError('user/not-found');
   await requireOpenSession(app, user, caller);
   request.setHeader('Content-Disposition', `attachment; filename="kith-export-${user.id}.json"`);
-  const factors = await app.store.factors.find({ projectId, userId: user.id });
   return { exportedAt: new Date().toISOString(), user: ownUserOf(user), ...factorListOf(factors) };
 });

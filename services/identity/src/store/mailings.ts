@@ -54,17 +54,16 @@ export class Mailings {
   /**
    * Stores a mail that is to be sent. Until the mail is sent, the token of an earlier mail of this kind to the same address
    * stays valid. Returns `false` if the user is gone.
-   * @param isAllowed If given, gets the user as stored. If it resolves to `false`, stores nothing and returns `false`. It may be
-   * called several times.
+   * @param check If given, gets the user as stored, and throws if the mail must not be stored. It may be called several times.
    */
   async add(
     user: Pick<User, 'projectId' | 'id'>,
     mail: NewMailing,
-    isAllowed?: (user: User) => Promise<boolean>,
+    check?: (user: User) => Promise<void>,
   ): Promise<boolean> {
     const key = `${user.projectId}|${user.id}`;
     const made = await this.#change(key, mailingRow(user, mail, new Date()).id, async (read, before) => {
-      if (isAllowed && !(await isAllowed(read))) return null;
+      await check?.(read);
       const token = before?.address === mail.address ? before.token : null;
       return { rows: [mailingRow(user, mail, new Date(), token)] };
     });

@@ -52,8 +52,9 @@ class Found {
   add(file: RecordedFile): boolean {
     if (this.#counted.has(file)) return false;
     this.#counted.add(file);
-    this.count++;
-    return this.count <= mostNamed && this.named.push(file) > 0;
+    if (++this.count > mostNamed) return false;
+    this.named.push(file);
+    return true;
   }
 }
 

@@ -38,8 +38,7 @@ the project.`,
 
 function publicUrlOf(given: Given): string | undefined {
   const text = textOf(given, 'public-url');
-  if (text === undefined) return undefined;
-  if (!/^https?:/.test(URL.parse(text)?.protocol ?? ''))
+  if (!accessConfig.shape.KITH_URL.safeParse(text).success)
     throw new UsageError('--public-url: an address is needed, http://host:8080.');
-  return addressOf(text);
+  return text && addressOf(text);
 }
