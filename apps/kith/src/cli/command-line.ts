@@ -137,7 +137,7 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
   const [word] = given?.words ?? [];
   const project = (given && textOf(given, 'project')) ?? word;
   if (code === 'route/not-found')
-    return `${sentence} If the platform has an ADMIN_PORT, name the address of this port with --url. (${code})`;
+    return `${sentence} If the platform has an ADMIN_PORT, name the address of this port with --url, and for kith demo the address of PORT with --public-url. (${code})`;
   if (code === 'project/not-found') return `There is no project ${project}.`;
   if (code === 'user/not-found') return `There is no user ${word} in the project ${project}.`;
   if (status < 500 && sentence) return `${asOption(sentence, given)} (${code})`;

@@ -37,6 +37,11 @@ export class CallError extends Error {
   }
 }
 
+/** Whether an address does not have the endpoint, for example because it is the address of ADMIN_PORT. */
+export function isNowhere(error: unknown): boolean {
+  return error instanceof CallError && error.code === ('route/not-found' satisfies ErrorCode);
+}
+
 export interface CallerOptions {
   /** How long to repeat a call, in ms. The default is 0, so a call is not repeated. */
   patienceMs?: number;

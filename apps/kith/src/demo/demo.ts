@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { StartError } from '@kith/base';
-import type { Collection, ErrorCode, Project, Session } from '@kith/contracts';
+import type { Collection, Project, Session } from '@kith/contracts';
 import type { DataFolder } from '../forms/data-folder.ts';
-import { answering, type Call, CallError, caller } from './api.ts';
+import { answering, type Call, CallError, caller, isNowhere } from './api.ts';
 import { beginAnewNotice, signInNotice } from './sign-in-notice.ts';
 
 /** The content of `start.json`: all that is needed to try the platform. */
@@ -98,29 +98,15 @@ const isMade = ({ id }: DemoUser) => id !== '';
 async function resumeOrMake(making: Making): Promise<Demo> {
   const { earlier } = making;
   try {
-    await refuseAdminPort(making.call);
     const resumed = earlier && (await resume(making, JSON.parse(earlier) as StartFile));
     return resumed || (await complete(making, await begin(making), []));
   } catch (error) {
-    if (!(error instanceof CallError)) throw error;
-    const advice = isNowhere(error)
-      ? '. If the platform has an ADMIN_PORT, name the address of this port with --url, and the address of PORT with --public-url.'
-      : '; see the log.';
-    throw new StartError(`The demo project could not be created (${error.message})${advice}`, {
+    // The command line says what to do about a wrong address.
+    if (!(error instanceof CallError) || isNowhere(error)) throw error;
+    throw new StartError(`The demo project could not be created (${error.message}); see the log.`, {
       cause: error,
     });
   }
-}
-
-/** Throws if the address for users is the address of ADMIN_PORT. Otherwise, a project would be made that gets no users. */
-async function refuseAdminPort(call: Call): Promise<void> {
-  await call('GET', '/.well-known/jwks.json').catch((error) => {
-    if (isNowhere(error)) throw error;
-  });
-}
-
-function isNowhere(error: unknown): boolean {
-  return error instanceof CallError && error.code === ('route/not-found' satisfies ErrorCode);
 }
 
 /** Signs in the users of an earlier demo, and makes what the demo lacks. Returns `undefined` if the project is gone. */

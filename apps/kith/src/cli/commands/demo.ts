@@ -1,3 +1,4 @@
+import { answering, caller, isNowhere } from '../../demo/api.ts';
 import { type Command, type Given, textOf, UsageError } from '../command.ts';
 import { folderOf } from '../data-folder.ts';
 import { accessConfig, accessOptions, accessPlatform, addressOf } from '../platform-access.ts';
@@ -20,6 +21,7 @@ the project.`,
   async run(given, around) {
     const { url, token, own } = accessPlatform(given, around);
     const publicUrl = publicUrlOf(given) ?? own?.url ?? url;
+    if (publicUrl !== own?.url) await refuseAdminPort(publicUrl);
     const { ensureDemo } = await import('../../demo/demo.ts');
     const { welcome } = await import('../../demo/welcome.ts');
     const { dataFolder } = await import('../../forms/data-folder.ts');
@@ -41,4 +43,12 @@ function publicUrlOf(given: Given): string | undefined {
   if (!accessConfig.shape.KITH_URL.safeParse(text).success)
     throw new UsageError('--public-url: an address is needed, http://host:8080.');
   return text && addressOf(text);
+}
+
+/** Throws if an address is that of ADMIN_PORT. A project that is made there would get no users. */
+async function refuseAdminPort(url: string): Promise<void> {
+  await answering(url, 30_000);
+  await caller(url, { patienceMs: 30_000 })('GET', '/.well-known/jwks.json').catch((error: unknown) => {
+    if (isNowhere(error)) throw error;
+  });
 }
