@@ -50,11 +50,13 @@ export async function layLine(target: URL, tap?: () => Tap, latencyMs = 0): Prom
     });
     const mute = () => answer.unpipe(client).resume();
     muted.add(mute);
-    server.on('close', () => muted.delete(mute));
-    client.pipe(server);
     answers.set(answer, client);
+    server.on('close', () => {
+      muted.delete(mute);
+      answers.delete(answer);
+    });
+    client.pipe(server);
     if (!isHushed) answer.pipe(client);
-    server.on('close', () => answers.delete(answer));
     for (const [from, to] of [
       [client, server],
       [server, client],

@@ -178,7 +178,7 @@ async function writeWhole(
 
 /**
  * The number of bytes in a write. For longer writes, Linux takes larger pieces of free memory. In a virtual machine, the host may
- * first have to provide this memory, which takes longer than all the rest (docs/adr/0045).
+ * first have to provide this memory, which takes longer than the write itself (docs/adr/0045).
  */
 const writeBytes = 64 * 1024;
 

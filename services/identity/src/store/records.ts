@@ -75,8 +75,8 @@ export interface User extends Profile {
   createdAt: Date;
   updatedAt: Date;
   /**
-   * Grows by one with every change of the user, and when a session of the user is ended. Two changes do not count: a recorded sign-in, and the replacement of an
-   * imported password hash.
+   * Grows by one with every change of the user, and when a session of the user is ended. Two changes do not count: a recorded
+   * sign-in, and the replacement of an imported password hash.
    */
   rev: number;
   /** The `seq` of the user's last event. */

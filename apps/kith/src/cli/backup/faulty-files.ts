@@ -4,7 +4,7 @@ import type { BlobFaults } from '@kith/store/blobs';
 /** The maximum number of files that are named for each fault. So memory stays small even if most files have a fault. */
 const mostNamed = 1_000;
 
-/** Collects the files whose bytes are damaged or missing. Prints a warning for each of them, up to `mostNamed` for each fault. */
+/** Collects the files whose bytes are damaged or missing. Prints up to `mostNamed` warnings for each of the two faults. */
 export class FaultyFiles implements BlobFaults<RecordedBlob> {
   readonly #progress: (line: string) => void;
   readonly #damaged = new Found();
