@@ -262,27 +262,33 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
 });
 
 test.each([
-  ['development', [['other', 'x'.repeat(64)]]],
-  ['production', []],
-] as const)('in %s, a warning names the keys of a body that nothing reads', async (nodeEnv, warnings) => {
-  await using runtime = await createRuntime('embedded');
-  const lines: Record<string, unknown>[] = [];
-  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  const log = createLogger({ name: 'test', level: 'warn', destination });
-  const answering = handler(spec, async () => ({ ok: 'yes' }));
-  await using _service = await startService(
-    { ...runtime, nodeEnv, log },
-    { name: 'collections', operations: { answering } },
-    { app: {} },
-  );
-  const body = { name: 'known', other: 'a value', ['x'.repeat(100)]: 1 };
-  const headers = encodeContext({ params: { collectionId: '1' } });
-  const message = { headers, body: new TextEncoder().encode(JSON.stringify(body)) };
-  const reply = await runtime.bus.request(rpcSubject(runtime.bus.prefix, spec), message, 5_000);
-  expect(reply.headers['Kith-Status']).toBe('201');
-  expect(lines.map(({ unread }) => unread)).toEqual(warnings);
-  expect(JSON.stringify(lines)).not.toContain('a value');
-});
+  ['development', 'a user', [['other', 'x'.repeat(64)]]],
+  ['development', 'a server key', [['x'.repeat(64)]]],
+  ['production', 'a user', []],
+] as const)(
+  'in %s, a warning names the keys of a body that nothing reads: %s',
+  async (nodeEnv, sender, warnings) => {
+    await using runtime = await createRuntime('embedded');
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const log = createLogger({ name: 'test', level: 'warn', destination });
+    const serverKeyBody = z.object({ name: z.string().optional(), other: z.string().optional() });
+    const answering = handler({ ...spec, serverKeyBody }, async () => ({ ok: 'yes' }));
+    await using _service = await startService(
+      { ...runtime, nodeEnv, log },
+      { name: 'collections', operations: { answering } },
+      { app: {} },
+    );
+    const body = { name: 'known', other: 'a value', ['x'.repeat(100)]: 1 };
+    const serverKey = sender === 'a server key' ? { serverKey: { keyId: 'key-1' } } : {};
+    const headers = encodeContext({ params: { collectionId: '1' }, ...serverKey });
+    const message = { headers, body: new TextEncoder().encode(JSON.stringify(body)) };
+    const reply = await runtime.bus.request(rpcSubject(runtime.bus.prefix, spec), message, 5_000);
+    expect(reply.headers['Kith-Status']).toBe('201');
+    expect(lines.map(({ unread }) => unread)).toEqual(warnings);
+    expect(JSON.stringify(lines)).not.toContain('a value');
+  },
+);
 
 test.each(availableEngines())('in production, answers are not checked again (%s)', async (engine) => {
   await using runtime = await createRuntime(engine);

@@ -67,7 +67,7 @@ export function serveOperation<App>(
     const isServerKey = asked.context.serverKey !== undefined && asked.context.caller === null;
     const valid = validateRequest(spec, { body, query, params, isServerKey });
     if (options.namesUnread) {
-      const unread = unreadKeys(spec, body);
+      const unread = unreadKeys(spec, body, { isServerKey });
       if (unread.length > 0) asked.log().warn({ unread }, 'the body has keys that nothing reads');
     }
     const answer = async (): Promise<Answer> => {

@@ -61,12 +61,10 @@ export function validateRequest(
     body: Record<string, unknown>;
     query: string;
     params: Record<string, string>;
-    /** A server key that acts for nobody may send further fields (spec#users-role-server-keys). */
     isServerKey?: boolean;
   },
 ): { body: unknown; query: unknown; params: unknown } {
-  const { serverKeyBody } = declared;
-  const spec = raw.isServerKey && serverKeyBody ? { ...declared, body: serverKeyBody } : declared;
+  const spec = specFor(declared, raw);
   const given = unwrapped(spec, raw.body);
   if (spec.auth === 'operator') refuseUnknown(unknownIn(shapeOf(spec.body), Object.keys(given)));
   const body = check(spec, 'body', spec.body, given);
@@ -80,12 +78,23 @@ export function validateRequest(
  * The keys of a body that its contract does not name. Such keys are misspelt or belong to another API. Returns at most ten of
  * them. Long keys are shortened, as they are in error messages.
  */
-export function unreadKeys(spec: OperationSpec, body: Record<string, unknown>): string[] {
+export function unreadKeys(
+  declared: OperationSpec,
+  body: Record<string, unknown>,
+  sender: { isServerKey?: boolean },
+): string[] {
+  const spec = specFor(declared, sender);
   const { body: schema } = spec;
   if (!(schema instanceof z.ZodObject)) return [];
   return unknownIn(schema.shape, Object.keys(unwrapped(spec, body)))
     .slice(0, 10)
     .map((key) => nameOf([key]));
+}
+
+/** A server key that acts for nobody may send further fields (spec#users-role-server-keys). */
+function specFor(declared: OperationSpec, { isServerKey }: { isServerKey?: boolean }): OperationSpec {
+  const { serverKeyBody } = declared;
+  return isServerKey && serverKeyBody ? { ...declared, body: serverKeyBody } : declared;
 }
 
 /** Takes the body out of the single field in which older clients wrap it (spec#existing-clients-update). */

@@ -19,14 +19,16 @@ type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: str
  */
 const mostKept = 10_000;
 const longestKept = 200;
+/** Some proxies append the client's port: `203.0.113.9:4711`, `[2001:db8::1]:4711`. */
+const port = /^(?:([\d.]+)|\[(.*)\]):\d+$/;
 /** The client whose socket is already closed and so has no address. */
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**
  * Finds the client of a request. If proxies are trusted, the client is an entry of X-Forwarded-For: the address from which the
  * outermost trusted proxy got the request. If no proxy is trusted, or if the header is absent, the client is the socket's own
- * address (spec#limits-client-ip). A text that is not an IP address counts as absent. If a header or an address was read
- * before, the client comes from a cache.
+ * address (spec#limits-client-ip). A text that is not an IP address counts as absent, and the port that some proxies append is
+ * left out. If a header or an address was read before, the client comes from a cache.
  */
 export class Clients {
   readonly #hops: number;
@@ -47,8 +49,9 @@ export class Clients {
   #read(text: string): Client | undefined {
     const kept = this.#kept.get(text);
     if (kept) return kept;
+    const named = this.#entryOf(text)?.replace(port, '$1$2');
     // Cuts off a zone (RFC 4007). A zone names an interface of one machine and may be any text.
-    const entry = this.#entryOf(text)?.split('%')[0];
+    const entry = named?.split('%')[0];
     if (entry === undefined || isIP(entry) === 0) return undefined;
     // An IPv4-mapped IPv6 address counts as the IPv4 address.
     const ip = ipaddr.process(entry).toString();
