@@ -119,7 +119,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     expect(anonymous.code).toBe(0);
   });
 
-  it('succeeds with a warning if only some files are missing, because they may just have been deleted', async () => {
+  it('succeeds with a warning if only some files are missing', async () => {
     const half = pathOf('half');
     await cp(pathOf('bucket'), half, { recursive: true });
     await rm(join(half, leaver.projectId, leaver.id), { recursive: true });

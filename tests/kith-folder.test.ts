@@ -75,8 +75,22 @@ describe('kith in the folder of an installation', () => {
     const { code, stdout, stderr } = await kith('projects list --json');
     expect([code, stderr]).toEqual([0, '']);
     expect(JSON.parse(stdout)).toMatchObject([{ name: 'Demo' }] satisfies Partial<Project>[]);
-    const named = await kith(`projects list --json --url ${urlOf()}`);
-    expect(named).toEqual({ code, stdout, stderr });
+    const named = `projects list --json --url ${urlOf()}`;
+    expect(await kith(named)).toEqual({ code, stdout, stderr });
+    expect(await kith(named, { OPERATOR_TOKEN: token })).toEqual({ code, stdout, stderr });
+  });
+
+  it('calls the platform that the environment names with its token, even if the folder’s own platform runs on another machine', async () => {
+    const { adminUrl } = JSON.parse(await readFile(join(folder, '.kith/running.json'), 'utf8'));
+    const data = openDataFolder(join(folder, 'shared/.kith'));
+    onTestFinished(() => data.release());
+    data.announce({ form: 'embedded', services: {} });
+    const { machine: _, ...record } = JSON.parse(data.read('running.json') ?? '');
+    data.write('running.json', JSON.stringify({ ...record, host: 'elsewhere' }));
+    const list = (env: NodeJS.ProcessEnv) => inFolder(join(folder, 'shared'))('projects list', env);
+    const refused = await list({ KITH_URL: adminUrl });
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('runs on elsewhere')]);
+    expect((await list({ KITH_URL: adminUrl, OPERATOR_TOKEN: token })).code).toBe(0);
   });
 
   it('sends the folder’s token to no other address, no matter how the address is given', async () => {

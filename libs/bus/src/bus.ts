@@ -107,8 +107,8 @@ export interface RequestOptions {
   /**
    * Whether the request is safe to run twice. This is so if it changes nothing, or if the second run has no further effect. The
    * bus sends a repeatable request again, perhaps to another server, after each second without an answer and after each
-   * reconnect. If a server is too busy for a repeat (`shedHeader`), the bus still waits for the server that got the request
-   * before.
+   * reconnect. If a server is too busy for a repeat (`shedHeader`), or if nobody serves the subject any more, the bus still waits
+   * for the server that got the request before.
    */
   repeatable?: boolean;
 }

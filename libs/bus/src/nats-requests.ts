@@ -130,14 +130,15 @@ export class NatsRequests {
     const id = message.subject.slice(this.#inbox.length);
     const asked = this.#asked.get(id);
     if (!asked) return;
-    if (asked.open > 1 && message.headers?.has(shedHeader)) {
-      // A server is too busy for the message. But the server that got it before may still work on it.
+    const { data, headers } = message;
+    const isUnserved = data.length === 0 && headers?.code === noResponders;
+    if (asked.open > 1 && (isUnserved || headers?.has(shedHeader))) {
+      // No server works on this message. But the server that got it before may still work on it, even while it shuts down.
       asked.open--;
       return;
     }
     this.#asked.delete(id);
-    const { data } = message;
-    if (data.length === 0 && message.headers?.code === noResponders) {
+    if (isUnserved) {
       asked.fail(new NoResponders(`Nobody serves ${asked.subject}.`));
     } else {
       asked.answer({ headers: decodeHeaders(message), body: data });

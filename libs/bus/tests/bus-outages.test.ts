@@ -78,6 +78,30 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect((await request()).headers).toEqual(shed.headers);
   });
 
+  test('a repeat that nobody serves does not end the request while a server that stops still works on it', async () => {
+    let isUnserved = false;
+    await using line = await layLine(new URL(url), () => (from, chunk) => {
+      if (from === 'server' && chunk.includes('NATS/1.0 503')) isUnserved = true;
+    });
+    const [asking, serving, to] = [await connect(`nats://${line.address}`), await connect(), subject()];
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const { promise: done, resolve: answer } = Promise.withResolvers<Message>();
+    const served = await serving.serve(to, 'group', async () => {
+      begin();
+      return done;
+    });
+    const request = () => asking.request(to, message, 30_000, { repeatable: true });
+    const first = request();
+    await begun;
+    const stopped = served.drain();
+    await waitFor(() => isUnserved);
+    answer({ headers: {}, body: bytes('done') });
+    expect(new TextDecoder().decode((await first).body)).toBe('done');
+    await stopped;
+    // No server works on this request, so it does not wait for its deadline.
+    await expect(request()).rejects.toThrow(NoResponders);
+  });
+
   test('a server that is too busy for a repeat ends the request if the earlier message may be lost', async () => {
     await using line = await layLine(new URL(url));
     const [asking, to] = [await connect(`nats://${line.address}`), subject()];

@@ -15,9 +15,9 @@ it.each([
   const below = `${file.projectId}/${file.userId}/${bytesId ?? file.id}/`;
   const blobs = storageBackup.bytes?.of(row) ?? [];
   expect(blobs).toEqual([
-    { file: of, key: `${below}original.bytes`, size: 4 },
-    { file: of, key: `${below}small`, size: 2 },
-    { file: of, key: `${below}large`, size: 3 },
+    { file: of, rowId: row.id, key: `${below}original.bytes`, size: 4 },
+    { file: of, rowId: row.id, key: `${below}small`, size: 2 },
+    { file: of, rowId: row.id, key: `${below}large`, size: 3 },
   ]);
   expect(new Set(blobs.map((blob) => blob.file)).size).toBe(1);
 });

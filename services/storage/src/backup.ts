@@ -17,13 +17,13 @@ export const storageBackup: ServiceBackup = {
   ],
   bytes: {
     rows: files,
-    of({ id: place, doc }) {
-      const stored = { ...placedFile(place), bytesId: doc.bytesId };
+    of({ id: rowId, doc }) {
+      const stored = { ...placedFile(rowId), bytesId: doc.bytesId };
       const variants = Object.entries((doc as StoredFileRow).image?.variants ?? {});
       const file = { fileId: stored.id, projectId: stored.projectId, userId: stored.userId };
       return [
-        { file, key: blobKey(stored), size: doc.original.size },
-        ...variants.map(([name, { size }]) => ({ file, key: blobKey(stored, name), size })),
+        { file, rowId, key: blobKey(stored), size: doc.original.size },
+        ...variants.map(([name, { size }]) => ({ file, rowId, key: blobKey(stored, name), size })),
       ];
     },
   },

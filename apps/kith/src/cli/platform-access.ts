@@ -45,13 +45,14 @@ export interface PlatformAccess {
 /**
  * Gives access to the platform at `--url` or KITH_URL, or by default to the platform that runs on the data folder. The token
  * comes from OPERATOR_TOKEN or OPERATOR_TOKEN_FILE. If neither variable is set, the token comes from the data folder. The data
- * folder's token is sent only to the address that its installation has recorded. No argument holds a token, because process
- * lists and shell histories show arguments.
+ * folder's token is sent only to the address that its installation has recorded. A token from the environment is sent to the
+ * named address. But if this is the address of the folder's installation, and the installation has an ADMIN_PORT, either token is
+ * sent to the address of that port. No argument holds a token, because process lists and shell histories show arguments.
  */
 export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>): PlatformAccess {
   const config = readConfig(accessConfig, { ...env, KITH_URL: textOf(given, 'url') ?? env.KITH_URL });
   const { KITH_URL: named, OPERATOR_TOKEN, KITH_DATA: folder } = config;
-  const running = named && OPERATOR_TOKEN ? undefined : runningIn(folder);
+  const running = installationOn(folder, { isNeeded: !named || !OPERATOR_TOKEN });
   const address = named ?? running?.adminUrl ?? running?.url;
   if (!address) throw notRunning(folder, ' Start it with kith start, or name an address with --url.');
   const asked = addressOf(address);
@@ -65,6 +66,16 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
       (await exchange<T>(method, path, { token, body })).body,
     get: (path) => exchange('GET', path, { token }),
   };
+}
+
+/** The installation that runs on a data folder. If it is not needed, a folder that cannot be used does not matter. */
+function installationOn(folder: string, { isNeeded }: { isNeeded: boolean }): Running | undefined {
+  try {
+    return runningIn(folder);
+  } catch (error) {
+    if (isNeeded) throw error;
+    return undefined;
+  }
 }
 
 /** An address as {@link PlatformAccess} has it. */

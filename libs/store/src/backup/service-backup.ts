@@ -23,6 +23,8 @@ export interface RecordedFile {
 
 /** A blob as a file's record describes it. `size` is the number of bytes that were stored. */
 export interface RecordedBlob extends BlobEntry {
+  /** The id of the row that records the blob. */
+  rowId: string;
   /** The file to which the blob belongs. All blobs of a file have the same object. */
   file: RecordedFile;
 }

@@ -5,7 +5,7 @@ export interface BlobFaults<E extends BlobEntry> {
   /** The blob cannot be read to its end, or its size is not the recorded size. */
   damaged(entry: E): void;
   /** Nothing is stored under the blob's key. */
-  missing(entry: E): void;
+  missing(entry: E): Promise<void>;
 }
 
 /**
@@ -20,7 +20,7 @@ export async function readRecorded<E extends BlobEntry>(
   try {
     const bytes = await from.read(entry.key);
     if (bytes) return readableBytes(bytes, entry, faults);
-    faults.missing(entry);
+    await faults.missing(entry);
   } catch (error) {
     if (!(error instanceof BlobDamaged)) throw error;
     faults.damaged(entry);

@@ -3,13 +3,16 @@ import { expect, it } from 'vitest';
 import { FaultyFiles } from './faulty-files.ts';
 
 const fileOf = (id: number) => ({ fileId: `${id}`, projectId: 'p', userId: 'u' });
-const blobOf = (file: RecordedBlob['file']): RecordedBlob => ({ key: 'p/u/1/small', size: 1, file });
+const blobOf = (file: RecordedBlob['file']): RecordedBlob => ({
+  ...{ key: 'p/u/1/small', rowId: 'p|u|1', size: 1 },
+  file,
+});
 
-it('counts a file once for each fault', () => {
+it('counts a file once for each fault', async () => {
   const said: string[] = [];
   const faulty = new FaultyFiles((line) => said.push(line));
   const [one, other] = [fileOf(1), { ...fileOf(1), projectId: 'q' }];
-  for (const file of [one, other, one]) faulty.missing(blobOf(file));
+  for (const file of [one, other, one]) await faulty.missing(blobOf(file));
   faulty.damaged(blobOf(one));
   expect(faulty.result).toEqual({ damaged: [one], missing: [one, other] });
   faulty.summarize('they are lost');
@@ -22,10 +25,10 @@ it('counts a file once for each fault', () => {
   ]);
 });
 
-it('names 1,000 files, and counts all', () => {
+it('names 1,000 files, and counts all', async () => {
   const said: string[] = [];
   const faulty = new FaultyFiles((line) => said.push(line));
-  for (let id = 1; id <= 1_002; id++) faulty.missing(blobOf(fileOf(id)));
+  for (let id = 1; id <= 1_002; id++) await faulty.missing(blobOf(fileOf(id)));
   faulty.summarize('they are lost');
   expect(faulty.result.missing).toHaveLength(1_000);
   expect(said).toHaveLength(1_001);

@@ -1,5 +1,6 @@
 import type { RecordedBlob, RecordedFile } from '@kith/store/backup';
 import type { BlobFaults } from '@kith/store/blobs';
+import type { LiveFiles } from './live-files.ts';
 
 /** The maximum number of files that are named for each fault. So memory stays small even if most files have a fault. */
 const mostNamed = 1_000;
@@ -7,18 +8,23 @@ const mostNamed = 1_000;
 /** Collects the files whose bytes are damaged or missing. Prints up to `mostNamed` warnings for each of the two faults. */
 export class FaultyFiles implements BlobFaults<RecordedBlob> {
   readonly #progress: (line: string) => void;
+  readonly #platform: Pick<LiveFiles, 'has'> | undefined;
   readonly #damaged = new Found();
   readonly #missing = new Found();
 
-  constructor(progress: (line: string) => void) {
+  /** With `platform`, files that the platform no longer has are not missing: they were deleted meanwhile. */
+  constructor(progress: (line: string) => void, platform?: Pick<LiveFiles, 'has'>) {
     this.#progress = progress;
+    this.#platform = platform;
   }
 
   damaged({ file }: RecordedBlob): void {
     if (this.#damaged.add(file)) this.#progress(`warning: the file ${named(file)} is damaged`);
   }
 
-  missing({ file }: RecordedBlob): void {
+  async missing(blob: RecordedBlob): Promise<void> {
+    if (this.#platform && !(await this.#platform.has(blob))) return;
+    const { file } = blob;
     if (this.#missing.add(file)) this.#progress(`warning: bytes of the file ${named(file)} are missing`);
   }
 

@@ -32,6 +32,7 @@ import { backupConfig } from './config.ts';
 import { countDocuments } from './count-documents.ts';
 import { FaultyFiles } from './faulty-files.ts';
 import { inHeldFolder, removeLeft } from './held-folder.ts';
+import { LiveFiles } from './live-files.ts';
 import { givenPassphrase } from './passphrase.ts';
 import { recordedFiles } from './recorded-files.ts';
 import { resealForBackup } from './reseal.ts';
@@ -58,8 +59,9 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   const isAnonymised = given.options.anonymise === true;
   // An anonymised backup holds no personal data, so it is never sealed.
   const passphrase = isAnonymised ? undefined : givenPassphrase(given, env);
-  const faulty = new FaultyFiles(progress);
-  const how = { config, copy, isAnonymised, faulty, progress };
+  await using platform = new LiveFiles(config);
+  const faulty = new FaultyFiles(progress, platform);
+  const how = { config, copy, isAnonymised, platform, faulty, progress };
   removeLeft(dirname(folder), (name) => name.endsWith('.partial'), progress);
   const made = await whole(
     folder,
@@ -75,7 +77,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
     { isSealed: passphrase !== undefined },
   );
   faulty.summarize(
-    `their bytes are not in ${nameOf(filesOf(config))}; the files were deleted meanwhile, or their bytes are lost, or STORAGE_URL is wrong`,
+    `their bytes are not in ${nameOf(filesOf(config))}; they are lost, or STORAGE_URL is wrong`,
   );
   progress(`the backup is in ${folder}`);
   return { value: { folder, ...made, ...faulty.result }, text: tableOfCounts(made.counts) };
@@ -86,6 +88,7 @@ interface How {
   /** The description of the source, if the source is a backup that was not adopted. */
   copy: BackupManifest | undefined;
   isAnonymised: boolean;
+  platform: LiveFiles;
   faulty: FaultyFiles;
   progress: Progress;
   /** Whether the folder will be sealed. If so, the folder holds the secret that seals its keys, but not the users' files. */
@@ -114,7 +117,7 @@ async function writeSealedFolder(folder: string, passphrase: string, how: How) {
 /** Writes a backup to an existing, empty folder. */
 async function write(
   folder: string,
-  { config, copy, isAnonymised, faulty, progress, isSealed = false }: How,
+  { config, copy, isAnonymised, platform, faulty, progress, isSealed = false }: How,
 ): Promise<{ counts: Count[]; password?: string }> {
   // If the source is itself a backup, it may hold users whom the original platform erased after the source was made. A restore
   // applies only erasures after `begunAt`. So the new backup takes `begunAt` from the source.
@@ -123,7 +126,8 @@ async function write(
   const settings = config.MONGODB_URL
     ? await backUpDatabases(config, fileOf, progress)
     : await backUpFolder(config.KITH_DATA, config, fileOf, progress);
-  if (!isAnonymised && (await hasAny(recordedFiles(fileOf)))) await checkFiles(filesOf(config));
+  if (!isAnonymised && (await hasAny(recordedFiles(fileOf))))
+    await checkFiles(filesOf(config), platform.those(recordedFiles(fileOf)));
   // The bytes of the users' files are copied after the records of the files. If a file is stored between these two steps, the
   // file is not in the backup. If a file is removed between them, the backup has the file's record but not its bytes.
   if (isSealed) await resealForBackup(folder, secretsIn(config));

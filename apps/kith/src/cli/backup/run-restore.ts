@@ -262,5 +262,7 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
   const list = recordedFiles((service) => join(path, `${service}.sqlite`));
   const faults = new FaultyFiles(progress);
   await copyFiles(filesIn(from), filesIn(path), progress, { list, faults });
-  faults.summarize('their bytes are not in the backup');
+  faults.summarize(
+    'their bytes are not in the backup; the files were deleted while the backup was made, or their bytes were already lost',
+  );
 }

@@ -18,7 +18,7 @@ it('a file that is removed while it is sealed is not in the backup, and all othe
   const source: Parameters<typeof blobEntries>[0] = {
     async *list() {
       for (const key of [kept[0]!, ...removed, kept[1]!])
-        yield { key, size: 6, file: { fileId: '', projectId: '', userId: '' } };
+        yield { key, rowId: '', size: 6, file: { fileId: '', projectId: '', userId: '' } };
     },
     async read(key) {
       // The file has two blobs. One blob is removed while it is read, and the other before it is read.
@@ -38,7 +38,7 @@ it('a file that is removed while it is sealed is not in the backup, and all othe
     yield { path: 'backup.json', bytes: text() };
     yield* blobEntries(source, {
       damaged: ({ key }) => expect.unreachable(key),
-      missing: ({ key }) => missing.push(key),
+      missing: async ({ key }) => void missing.push(key),
     });
   };
   const passphrase = 'a passphrase of this suite';
