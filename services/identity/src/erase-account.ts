@@ -1,22 +1,35 @@
 import { untilMade } from '@kith/base';
+import type { Caller } from '@kith/service';
 import { afterChange } from '@kith/store';
 import type { AppContext } from './app.ts';
-import { endSessionsOf } from './sessions.ts';
+import { endSessionsOf, requireOpenSession } from './sessions.ts';
 import { userDeletedEvent } from './user-events.ts';
 
 /**
  * Deletes an account and ends its sessions. Other services get the event `user.deleted` and then erase their own data of the
  * account (spec#users-erasure). Returns `false` if there is no such account.
+ * @param caller Given if users delete their own account. If the caller's session ends before the account is deleted, throws
+ * `auth/unauthorized`.
  * @param onLeft Called with the error if sessions could not be revoked yet, or if the counts of failed attempts could not be
  * removed yet. The account is deleted all the same, and the sweep of erasures tries again.
  */
 export async function eraseAccount(
   app: AppContext,
-  { projectId, userId, deadline }: { projectId: string; userId: string; deadline?: number },
+  {
+    projectId,
+    userId,
+    caller,
+    deadline,
+  }: { projectId: string; userId: string; caller?: Caller; deadline?: number },
   onLeft: (error: unknown) => void = () => {},
 ): Promise<boolean> {
-  const attempt = async () => {
+  const find = async () => {
     const user = await app.store.users.account(projectId, userId);
+    if (user && caller) await requireOpenSession(app, user, caller);
+    return user;
+  };
+  const attempt = async () => {
+    const user = await find();
     if (!user) return { result: false };
     // The external user is noted before the deletion, so that a token is refused even if it comes right after the deletion.
     if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
@@ -27,6 +40,6 @@ export async function eraseAccount(
     await endSessionsOf(app, { projectId, userId }, 'deleted').catch(onLeft);
     return { result: true };
   };
-  if (!(await app.store.users.account(projectId, userId))) return false;
+  if (!(await find())) return false;
   return app.erasures.noted({ projectId, userId }, () => untilMade(attempt, { deadline }));
 }

@@ -28,6 +28,7 @@ const sqliteError = (errcode: number) => Object.assign(new Error(), { code: 'ERR
 describe('the list of erasures', () => {
   it.each([
     ['other changes were always faster', new ApiError('gateway/unavailable')],
+    ['the session of its request had ended', new ApiError('auth/unauthorized')],
     ['the disk is full', sqliteError(13)],
     ['a constraint of SQLite refuses the change', sqliteError(1811)],
   ])('withdraws the note of an erasure that was not made because %s', async (_, error) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { StartError } from '@kith/base';
+import { ApiError, StartError } from '@kith/base';
 import { timestamp, uuid } from '@kith/contracts';
 import { changedNothing, ifUnmade } from '@kith/store';
 import { z } from 'zod';
@@ -67,7 +67,9 @@ export class ErasureList {
     try {
       return await erase();
     } catch (error) {
-      if (!isHeld && changedNothing(error)) await withdraw();
+      // `eraseAccount` throws this error only before it has changed anything.
+      const isRefused = error instanceof ApiError && error.code === 'auth/unauthorized';
+      if (!isHeld && (isRefused || changedNothing(error))) await withdraw();
       throw error;
     }
   }

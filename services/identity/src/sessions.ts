@@ -95,9 +95,9 @@ export async function revokeSession(
 }
 
 /**
- * Ends one session of a user. After that, no request of this session changes the password or the factors, or stores a change of
- * the e-mail address, not even a request that was checked before (`requireOpenSession`). The parameters and the result are those of
- * `revokeSession`.
+ * Ends one session of a user. After that, no request of this session changes the password or the factors, stores a change of the
+ * e-mail address, or deletes the account, not even a request that was checked before (`requireOpenSession`). The parameters and
+ * the result are those of `revokeSession`.
  */
 export async function endSession(
   app: AppContext,

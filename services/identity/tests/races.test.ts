@@ -176,6 +176,24 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     },
   );
 
+  test.each(endingsAndMoments)(
+    'the deletion of an account is refused if %s %s',
+    async (_, __, end, idempotencyKey) => {
+      const first = await signUpUser(identity.bus, projectId);
+      const { remove: erase } = Erasure.prototype;
+      vi.spyOn(Erasure.prototype, 'remove').mockImplementationOnce(async function (this: Erasure, ...given) {
+        if (!idempotencyKey) await endApart(end, first);
+        const outcome = await erase.apply(this, given);
+        if (idempotencyKey) await endApart(end, first);
+        return outcome;
+      });
+      const asked = { ...ownOf(first), ...(idempotencyKey && { idempotencyKey }) };
+      const refused = await call(identity.bus, deleteUser, asked);
+      expect(refused.body.code).toBe('auth/unauthorized');
+      expect((await enter(first.user)).status).toBe(200);
+    },
+  );
+
   test('a deletion with a key that is made again after a faster change leaves one note in the list of erasures', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-erasures-'));
     const erasuresFile = join(folder.path, 'erasures.jsonl');

@@ -4,19 +4,13 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { eraseAccount } from '../erase-account.ts';
 import { requireStepUp } from '../factors/step-up.ts';
-import { requireOpenSession } from '../sessions.ts';
 
 /** Erases the caller's account (spec#users-delete). */
 export const deleteUserHandler = handler(deleteUser, async (request, app: AppContext) => {
   const { projectId, caller, params, deadline } = request;
   if (caller.userId !== params.userId) throw new ApiError('auth/forbidden');
   await requireStepUp(app, projectId, caller);
-  const user = await app.store.users.account(projectId, params.userId);
-  if (!user) throw new ApiError('user/not-found');
-  // The session is not checked again when the deletion is stored. By then, the list of erasures has a note of the deletion, and
-  // withdrawing a note may fail.
-  await requireOpenSession(app, user, caller);
-  const isErased = await eraseAccount(app, { projectId, userId: params.userId, deadline }, (error) =>
+  const isErased = await eraseAccount(app, { projectId, userId: params.userId, caller, deadline }, (error) =>
     request.log.warn({ err: error }, 'sessions of a deleted user are not revoked yet'),
   );
   if (!isErased) throw new ApiError('user/not-found');
