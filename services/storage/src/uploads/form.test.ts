@@ -107,6 +107,16 @@ it.each([
   await nextTurn();
 });
 
+it.each([[[`${headOf('file')}--b\r\n--\r\n--b--\r\n`]], [[`${headOf('file')}--b`, '\r\n--\r\n--b--\r\n']]])(
+  'refuses a form whose file has no end: %j',
+  async (pieces) => {
+    // The line break before the boundary already ends the head of the part. So the parser finds no end of the file.
+    await expect(readForm(requestOf(pieces), createFile.upload, readSlowly)).rejects.toMatchObject({
+      code: 'request/invalid-multipart',
+    });
+  },
+);
+
 it('accepts only a part with a file name as the file', async () => {
   const nameless = (name: string, filename: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"${filename}\r\nContent-Type: application/octet-stream\r\n\r\n`;

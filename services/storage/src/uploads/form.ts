@@ -49,6 +49,8 @@ export async function readForm<T>(
      * not go through the parser.
      */
     let isWithin = false;
+    /** How many pieces the parser has not handled yet. */
+    let unparsed = 0;
     let isRefused = false;
     const flow = () => {
       if (isRefused || bytes?.isFull || parser.writableLength > 0) request.pause();
@@ -68,13 +70,22 @@ export async function readForm<T>(
       else {
         piece = read;
         copied = 0;
-        parser.write(read);
+        unparsed++;
+        parser.write(read, () => {
+          unparsed--;
+          endParser();
+        });
         // If fewer bytes were copied than the piece contains, there are two possibilities. The parser has not passed on all of
         // them yet, or not all of them belong to the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
       flow();
+    };
+    // `parser.end()` would wait for the end of each file. But if a file begins with a boundary, the parser never ends this file.
+    // `destroy` reports such a file, and a form that is not complete, as errors.
+    const endParser = () => {
+      if (request.readableEnded && unparsed === 0) parser.destroy();
     };
     const keep = (some: Buffer) => {
       size += some.length;
@@ -116,7 +127,7 @@ export async function readForm<T>(
     parser.on('close', resolve);
     parser.on('drain', flow);
     request.on('data', parse);
-    request.on('end', () => parser.end());
+    request.on('end', endParser);
     request.on('error', refuse);
     request.on('close', () => {
       if (!request.complete) refuse(invalidForm());
