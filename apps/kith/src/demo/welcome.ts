@@ -25,7 +25,7 @@ export function welcome({ start, notices }: Demo, folder: DataFolder, internal?:
   const parts = [
     `Kith is up at ${start.url}
   reference  ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal   ${internalLine(internal)}` : ''}
-  tokens     ${folder.file('start.json')} (of the demo's users, for 30 minutes, and of the operator)`,
+  tokens     ${folder.file('start.json')} (the operator's, and those of the demo's users, which npx kith demo renews after 30 minutes)`,
     notices.join('\n'),
     user &&
       `List the connections of ${user.email}:

@@ -46,7 +46,7 @@ function keptIn(folder: DataFolder): string[] {
 function made(folder: DataFolder): string {
   if (existsSync(folder.file('identity.sqlite')) && !readManifest(folder)?.isAnonymised) {
     throw new StartError(
-      `KITH_SECRET: the data in ${folder.path} was sealed under a secret that is missing. Set KITH_SECRET to the secret of the installation that the data comes from.`,
+      `KITH_SECRET: the data in ${folder.path} was sealed under a secret that is missing. Set KITH_SECRET to the secret of the installation that the data comes from. If that installation made its secret itself, set KITH_SECRET_FILE to the file ${secretFile} in its data folder.`,
     );
   }
   return keptSecret(folder, secretFile, undefined);

@@ -80,6 +80,11 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
     `their bytes are not in ${nameOf(filesOf(config))}; they are lost, or STORAGE_URL is wrong`,
   );
   progress(`the backup is in ${folder}`);
+  if (!isAnonymised && passphrase === undefined) {
+    progress(
+      'to start or restore it, the secret of the platform (KITH_SECRET) is needed, which it does not contain',
+    );
+  }
   return { value: { folder, ...made, ...faulty.result }, text: tableOfCounts(made.counts) };
 }
 
