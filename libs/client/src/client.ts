@@ -1,7 +1,7 @@
 import { buildRequest } from './build-request.ts';
 import { authorized, type CallSettings, call, callBy, notSignedIn } from './call.ts';
 import { isKithError, KithError } from './errors.ts';
-import { exchange, openStream } from './exchange.ts';
+import { type Answer, checkedHeaders, exchange, openStream, unexpected } from './exchange.ts';
 import { type MethodGroups, managed, operations } from './generated/application.ts';
 import type { Methods, SessionAnswer, SignedUp } from './generated/types.ts';
 import { methodsOf } from './methods.ts';
@@ -78,8 +78,11 @@ export function createClient(options: ClientOptions): KithClient {
     store,
     lockName: store.name && `${connection.projectUrl} ${store.name}`,
     async refreshBy(refreshToken) {
-      const { body } = await call(refreshing, repeatable(managed.requestNewAccessToken), { refreshToken });
-      return body as SessionAnswer;
+      const operation = repeatable(managed.requestNewAccessToken);
+      const session = sessionIn(await call(refreshing, operation, { refreshToken }));
+      // This is the answer to an empty refresh token (spec#existing-clients-refresh).
+      if (!session) throw new KithError('Nobody is signed in.', notSignedIn);
+      return session;
     },
   });
   const settings: CallSettings = { ...connection, tokens: keeper };
@@ -101,10 +104,10 @@ export function createClient(options: ClientOptions): KithClient {
     fetch: (address, init, alive) => settings.fetch(address, { ...init, keepalive: true }, alive),
   };
   if (options.onSession) keeper.listen(options.onSession);
-  const start = async (answer: unknown) => {
-    const session = answer as SessionAnswer | SignedUp;
+  const start = async (answer: Answer) => {
+    const session = sessionIn(answer);
     // If the answer has no tokens, the user must first verify the e-mail address.
-    return isSession(session) ? keeper.start(session) : session;
+    return session ? keeper.start(session) : answer.body;
   };
   const methods = methodsOf(settings, operations, start) as unknown as MethodGroups;
 
@@ -155,7 +158,13 @@ export function createClient(options: ClientOptions): KithClient {
       stream(streamOptions) {
         const { fetch, timeoutMs } = settings;
         const signal = streamOptions?.signal;
-        let headers: Record<string, string> = {};
+        const headersAfter = (lastEventId: string | undefined) =>
+          checkedHeaders({
+            accept: 'text/event-stream',
+            ...(lastEventId && { 'last-event-id': lastEventId }),
+          });
+        // An id that no header can carry is refused here. In the stream, it would make each new connection fail.
+        let headers = headersAfter(streamOptions?.lastEventId);
         const attempt = authorized(
           settings,
           managed.stream.auth,
@@ -170,10 +179,7 @@ export function createClient(options: ClientOptions): KithClient {
           () => new KithError('The user of this stream is no longer signed in.', notSignedIn),
         );
         return streamNotifications((lastEventId) => {
-          headers = {
-            accept: 'text/event-stream',
-            ...(lastEventId && { 'last-event-id': lastEventId }),
-          };
+          headers = headersAfter(lastEventId);
           return attempt();
         }, streamOptions);
       },
@@ -195,6 +201,10 @@ function storeOf(given: ClientOptions['session']): SessionStore {
   return given && 'get' in given ? given : memorySession(given ?? null);
 }
 
-function isSession(answer: SessionAnswer | SignedUp): answer is SessionAnswer {
-  return answer.accessToken !== null;
+/** The session in an answer; null if the answer says that there is none. Throws if the answer is not from the API. */
+function sessionIn(answer: Answer): SessionAnswer | null {
+  const { accessToken, refreshToken, user } = (answer.body ?? {}) as Partial<SignedUp>;
+  if (accessToken === null) return null;
+  if (accessToken && refreshToken && user) return answer.body as SessionAnswer;
+  throw unexpected(answer);
 }

@@ -20,6 +20,7 @@ export interface ExchangeOptions {
 }
 
 export interface Answer {
+  status: number;
   headers: Headers;
   /** The parsed body; undefined if there is none. */
   body: unknown;
@@ -28,14 +29,16 @@ export interface Answer {
 /**
  * Sends a request once and reads its answer. Rejects with `KithError` for an answer outside 2xx. Rejects with
  * `KithNetworkError` if no complete answer arrives in time. If the signal ends the request, rejects with the signal's reason.
+ * Rejects with `TypeError` if a header cannot carry its value.
  */
 export async function exchange(request: Outgoing, options: ExchangeOptions): Promise<Answer> {
+  const send = prepare(request, options);
   return within(options, async (signal, alive) => {
-    const response = await send(request, options, signal, alive);
+    const response = await send(signal, alive);
     const body = await readJson(response);
     if (!response.ok) throw errorOf(response, body);
     if (response.status !== 204 && body === undefined) throw unexpected(response);
-    return { headers: response.headers, body };
+    return { status: response.status, headers: response.headers, body };
   });
 }
 
@@ -43,9 +46,10 @@ export async function exchange(request: Outgoing, options: ExchangeOptions): Pro
  * Sends a request, and resolves to its answer as soon as the headers have arrived. The caller reads the body. Rejects as
  * `exchange` does.
  */
-export function open(request: Outgoing, options: ExchangeOptions): Promise<Response> {
+export async function open(request: Outgoing, options: ExchangeOptions): Promise<Response> {
+  const send = prepare(request, options);
   return within(options, async (signal, alive) => {
-    const opened = await send(request, options, signal, alive);
+    const opened = await send(signal, alive);
     if (!opened.ok) throw errorOf(opened, await readJson(opened));
     return opened;
   });
@@ -64,24 +68,34 @@ export async function openStream(
   return response.body.getReader();
 }
 
-function send(
-  { method, address, body, headers }: Outgoing,
-  options: ExchangeOptions,
-  signal: AbortSignal,
-  alive: () => void,
-): Promise<Response> {
+/** Prepares a request. This happens before `within`, because `within` reports every error as a failure of the network. */
+function prepare({ method, address, body, headers }: Outgoing, options: ExchangeOptions) {
   const init = {
     method,
-    signal,
-    headers: {
+    headers: checkedHeaders({
       accept: 'application/json',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }),
       ...headers,
-    },
+    }),
     ...(body === undefined ? {} : { body }),
   };
-  return options.fetch(address, init, alive);
+  return (signal: AbortSignal, alive: () => void) => options.fetch(address, { ...init, signal }, alive);
+}
+
+/**
+ * Returns the headers, with no white space at the ends of their values. Throws `TypeError` if a header cannot carry its value
+ * (RFC 9110 section 5.5). `Headers` does not refuse all control characters, but Node cannot send them. In Node, the error of
+ * `Headers` also quotes the value, which may be a token.
+ */
+export function checkedHeaders(headers: Record<string, string>): Record<string, string> {
+  const checked = Object.entries(headers).map(([name, value]) => {
+    const text = String(value).trim();
+    if (/[^\t -~\u0080-\u00ff]/.test(text))
+      throw new TypeError(`A header cannot carry the given value of "${name}".`);
+    return [name, text];
+  });
+  return Object.fromEntries(checked);
 }
 
 /**
@@ -162,14 +176,14 @@ function errorOf(response: Response, body: unknown): KithError {
   });
 }
 
-function unexpected(response: Response): KithError {
+export function unexpected(response: Pick<Response, 'status' | 'headers'>): KithError {
   return new KithError(`The answer with status ${response.status} does not come from the API.`, {
     ...tellingOf(response),
     code: 'client/unexpected-answer',
   });
 }
 
-function tellingOf({ status, headers }: Response) {
+function tellingOf({ status, headers }: Pick<Response, 'status' | 'headers'>) {
   return {
     status,
     requestId: headers.get('x-request-id') ?? undefined,

@@ -1,6 +1,6 @@
 import type { Outgoing } from './build-request.ts';
 import { type CallSettings, call, callBy } from './call.ts';
-import { type ExchangeOptions, open } from './exchange.ts';
+import { type Answer, type ExchangeOptions, open } from './exchange.ts';
 import { List, type Page, pageOf } from './list.ts';
 import type { Input, Operation, OperationTable, WriteOptions } from './operation.ts';
 import { upload } from './upload.ts';
@@ -14,7 +14,7 @@ const openBytes = (request: Outgoing, options: ExchangeOptions) =>
 export function methodsOf(
   settings: CallSettings,
   table: OperationTable,
-  onSession?: (answer: unknown) => Promise<unknown>,
+  onSession?: (answer: Answer) => Promise<unknown>,
 ): Record<string, Record<string, unknown>> {
   const methodOf = (operation: Operation) => {
     const run = (input: Input | undefined, options: WriteOptions | undefined) => {
@@ -27,8 +27,8 @@ export function methodsOf(
           return pageOf(await call(settings, operation, at, options), list);
         });
       }
-      const answer = call(settings, operation, input, options).then(({ body }) => body);
-      return startsSession && onSession ? answer.then(onSession) : answer;
+      const answer = call(settings, operation, input, options);
+      return answer.then(startsSession && onSession ? onSession : ({ body }) => body);
     };
     return operation.takesInput ? run : (options?: WriteOptions) => run(undefined, options);
   };

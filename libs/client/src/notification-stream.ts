@@ -26,6 +26,7 @@ export interface StreamOptions {
   signal?: AbortSignal | undefined;
   /**
    * The `id` of the last event that was seen. After a restart, the stream continues after this event. Default: start from now.
+   * If no header can carry this id, `stream` throws `TypeError`.
    */
   lastEventId?: string | undefined;
   onStatus?: ((status: StreamStatus) => void) | undefined;

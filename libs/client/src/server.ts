@@ -1,4 +1,5 @@
 import type { CallSettings, Tokens } from './call.ts';
+import { checkedHeaders } from './exchange.ts';
 import { type MethodGroups as ApplicationGroups, operations } from './generated/application.ts';
 import { type MethodGroups as ServerGroups, operations as serverOperations } from './generated/server.ts';
 import { methodsOf } from './methods.ts';
@@ -23,7 +24,10 @@ export interface ServerClient {
   readonly users: Pick<ApplicationGroups['users'], 'get' | 'getByUsername' | 'getByForeignId'> &
     ServerGroups['users'];
   readonly notifications: ServerGroups['notifications'];
-  /** Returns methods that do what a user of the project could do, on behalf of that user. */
+  /**
+   * Returns methods that do what a user of the project could do, on behalf of that user. Throws `TypeError` if a header cannot
+   * carry `userId`.
+   */
   onBehalfOf(userId: string): OnBehalfOf;
 }
 
@@ -47,8 +51,9 @@ export function createServerClient(options: ServerClientOptions): ServerClient {
     },
     notifications: own.notifications,
     onBehalfOf(userId) {
+      const behalf = checkedHeaders({ 'on-behalf-of': userId });
       const fetch: CallSettings['fetch'] = (address, init, alive) => {
-        const headers = { ...(init.headers as Record<string, string>), 'on-behalf-of': userId };
+        const headers = { ...(init.headers as Record<string, string>), ...behalf };
         return settings.fetch(address, { ...init, headers }, alive);
       };
       return methodsOf({ ...settings, fetch }, operations) as unknown as OnBehalfOf;

@@ -18,6 +18,8 @@ describe('createClient', () => {
     'https://',
     'https://api.example.org/?project=1',
     'https://api.example.org/#top',
+    'https://ada@api.example.org',
+    'https://:correct-horse@api.example.org',
   ])('refuses %j as url, and so does the client for operators', (wrong) => {
     const refusal = new TypeError('url must be an address such as "https://api.example.org".');
     expect(at({ url: wrong, projectId })).toThrow(refusal);

@@ -46,8 +46,9 @@ export function checkedProjectId(projectId: string): string {
 /** Whether paths can be appended to an address. */
 function isAddress(url: string): boolean {
   try {
-    const { protocol, search, hash } = new URL(url);
-    return /^https?:$/.test(protocol) && !search && !hash;
+    const { protocol, username, password, search, hash } = new URL(url);
+    // `fetch` refuses an address with a user name or password.
+    return /^https?:$/.test(protocol) && !username && !password && !search && !hash;
   } catch {
     return false;
   }

@@ -7,6 +7,7 @@ import {
   type SessionListener,
   type UploadProgress,
 } from '../../src/index.ts';
+import { createServerClient } from '../../src/server.ts';
 import type { Person, World } from './control.ts';
 import { settled } from './settled.ts';
 
@@ -131,6 +132,18 @@ export const behaviours = {
     const thief = clientOf(world, { session: person.session });
     await thief.auth.refresh();
     await thief.auth.refresh();
+    const refused = await settled(kith.auth.refresh());
+    const later = await settled(kith.connections.count());
+    return { refused, later, ends };
+  },
+
+  async endsWithoutARefreshToken(world) {
+    const { session } = await world.control.person();
+    const ends: unknown[] = [];
+    const kith = clientOf(world, {
+      session: { ...session, refreshToken: '' },
+      onSession: (now, { reason, error }) => ends.push([now, reason, error?.code]),
+    });
     const refused = await settled(kith.auth.refresh());
     const later = await settled(kith.connections.count());
     return { refused, later, ends };
@@ -316,6 +329,27 @@ export const behaviours = {
     return { outcomes, sent: (await world.control.seen()).length };
   },
 
+  async refusesWhatNoHeaderCarries(world) {
+    const { session } = await world.control.person();
+    const { id: userId } = session.user;
+    const kith = clientOf(world, { session });
+    const server = (serverKey: string) => createServerClient({ ...world, serverKey });
+    await world.control.seen();
+    const outcomes = [];
+    for (const idempotencyKey of ['clé…', 'a\nb', 'a\u0001b']) {
+      outcomes.push(await settled(kith.users.update({ userId, bio: 'x' }, { idempotencyKey })));
+    }
+    outcomes.push(await settled(server('kith_sk_…').users.get({ userId })));
+    outcomes.push(
+      await settled((async () => server('kith_sk_x').onBehalfOf('a\nb').users.get({ userId }))()),
+    );
+    outcomes.push(await settled((async () => kith.notifications.stream({ lastEventId: '…' }).next())()));
+    const sent = (await world.control.seen()).length;
+    // A key that was read from a file often ends with a line break. The client removes it.
+    const trimmed = await settled(server('kith_sk_x\n').users.update({ userId, role: 'x' }));
+    return { outcomes, sent, trimmed, token: (await world.control.seen()).at(-1)?.token };
+  },
+
   async tellsWhatIsNotTheApi(world) {
     const kith = clientOf(world, { retries: 0 });
     const outcomes = [];
@@ -324,7 +358,9 @@ export const behaviours = {
       await world.control.fault({ match: 'GET', times: 1, how });
       outcomes.push(await settled(kith.users.checkUsername({ username: 'ada.l' })));
     }
-    return outcomes;
+    await world.control.fault({ match: 'sign-in', times: 1, how: { status: 200, body: '{}' } });
+    outcomes.push(await settled(kith.auth.signIn({ email: 'ada@example.org', password: 'correct horse' })));
+    return { outcomes, session: kith.session };
   },
 
   async takesNoOtherAnswerForAnEnd(world) {
@@ -332,8 +368,14 @@ export const behaviours = {
     const userId = session.user.id;
     const kith = clientOf(world, { session: { ...session, expiresAt: Date.now() - 1 }, retries: 0 });
     const outcomes = [];
-    for (const status of [200, 401]) {
-      const how = { status, headers: { 'content-type': 'text/html' }, body: '<h1>Hotel</h1>' };
+    for (const [status, body] of [
+      [200, '<h1>Hotel</h1>'],
+      [401, '<h1>Hotel</h1>'],
+      [200, '{}'],
+      [200, 'null'],
+      [200, '{"accessToken":"x"}'],
+    ] as const) {
+      const how = { status, headers: { 'content-type': 'text/html' }, body };
       await world.control.fault({ match: 'request-new-access-token', times: 1, how });
       await world.control.seen();
       outcomes.push([await settled(kith.users.get({ userId })), (await world.control.seen()).length]);

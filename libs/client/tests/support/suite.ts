@@ -4,6 +4,7 @@ import type { BehaviourName } from './behaviours.ts';
 import { type ClientWorld, reach } from './world.ts';
 
 const unauthorized = { status: 401, code: 'auth/unauthorized', field: null, retryAfterMs: null };
+const unexpected = (status: number) => ({ ...unauthorized, status, code: 'client/unexpected-answer' });
 const fifty = Array(50).fill(0);
 const expected: Record<BehaviourName, unknown> = {
   signsUpAndCalls: {
@@ -32,6 +33,11 @@ const expected: Record<BehaviourName, unknown> = {
     refused: { ...unauthorized, code: 'auth/token-reuse-detected' },
     later: unauthorized,
     ends: [[null, 'ended', 'auth/token-reuse-detected']],
+  },
+  endsWithoutARefreshToken: {
+    refused: unauthorized,
+    later: unauthorized,
+    ends: [[null, 'ended', 'auth/unauthorized']],
   },
   endsForTheSuspended: {
     outcome: { status: 403, code: 'auth/suspended', field: null, retryAfterMs: null },
@@ -92,17 +98,17 @@ const expected: Record<BehaviourName, unknown> = {
     outcomes: ['..', '.', ''].map((id) => ({ failure: `TypeError: entityId cannot be "${id}".` })),
     sent: 0,
   },
-  tellsWhatIsNotTheApi: [200, 404, 502].map((status) => ({
-    status,
-    code: 'client/unexpected-answer',
-    field: null,
-    retryAfterMs: null,
-  })),
+  refusesWhatNoHeaderCarries: {
+    outcomes: [...Array(3).fill('idempotency-key'), 'authorization', 'on-behalf-of', 'last-event-id'].map(
+      (name) => ({ failure: `TypeError: A header cannot carry the given value of "${name}".` }),
+    ),
+    sent: 0,
+    trimmed: unauthorized,
+    token: 'kith_sk_x',
+  },
+  tellsWhatIsNotTheApi: { outcomes: [200, 404, 502, 200].map(unexpected), session: null },
   takesNoOtherAnswerForAnEnd: {
-    outcomes: [200, 401].map((status) => [
-      { status, code: 'client/unexpected-answer', field: null, retryAfterMs: null },
-      1,
-    ]),
+    outcomes: [200, 401, 200, 200, 200].map((status) => [unexpected(status), 1]),
     later: true,
   },
   walksEveryKindOfList: {
