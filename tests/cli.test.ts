@@ -1,6 +1,6 @@
 // Starts at most 2 platforms and 6 processes.
 import { spawn } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/promises';
@@ -95,7 +95,10 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       ]);
     }
     const unknown = await runKith(['projects', 'update', id, '--limit', 'x.y=1/60'], accessOf(platform));
-    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('limits')]);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      'kith: --limit must name operations of this API; no operation is called x.y. (project/invalid-body)\n',
+    ]);
     expect(await update('--usual-limits')).toEqual({});
   });
 
@@ -168,6 +171,11 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(await update(...given)).toMatchObject([changed]);
     expect(await update('--verified', 'no')).toMatchObject([{ ...changed, isVerified: false }]);
     const about = [user.id, '--project', id];
+    const text = await done('users', 'update', ...about, '--verified', 'yes');
+    expect(text).toMatch(
+      /^id .* {2}role +reputation {2}verified {2}created .*\n.* {2}moderator {2}-2\.5 +yes {2}/,
+    );
+    expect(await done('users', 'list', '--project', id)).not.toContain('reputation');
     for (const words of [about, [...about, '--reputation', 'much'], [...about, '--verified', 'maybe']]) {
       const said = await runKith(['users', 'update', ...words], accessOf(platform));
       expect([said.code, said.stderr]).toEqual([
@@ -281,8 +289,37 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       ],
       [
         1,
-        /^kith: webOrigins\.0 must [^\n]* \(project\/invalid-body\)\n$/,
-        ['projects', 'create', '--name', 'x', '--web-origin', 'nonsense'],
+        /^kith: --web-origin nonsense must [^\n]* \(project\/invalid-body\)\n$/,
+        [
+          'projects',
+          'create',
+          '--name',
+          'x',
+          '--web-origin',
+          'https://a.example',
+          '--web-origin',
+          'nonsense',
+        ],
+      ],
+      [
+        1,
+        /^kith: --limit identity\.sign-in\.max must [^\n]* \(project\/invalid-body\)\n$/,
+        ['projects', 'create', '--name', 'x', '--limit', 'identity.sign-in=0/60'],
+      ],
+      [
+        1,
+        /^kith: --scope user:read must [^\n]* \(auth\/invalid-body\)\n$/,
+        ['operators', 'create', '--name', 'x', '--scope', 'user:read'],
+      ],
+      [
+        1,
+        /^kith: --project must name projects of this server\. \(auth\/invalid-body\)\n$/,
+        ['operators', 'create', '--name', 'x', '--scope', 'users:read', '--project', randomUUID()],
+      ],
+      [
+        1,
+        /^kith: --expires must be in the future\. \(auth\/invalid-body\)\n$/,
+        ['operators', 'create', '--name', 'x', '--scope', 'users:read', '--expires', '2001-01-01T00:00:00Z'],
       ],
       [
         1,

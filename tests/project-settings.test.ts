@@ -92,10 +92,11 @@ describe.each(availableEngines())('settings of a project (%s)', (engine) => {
     const limits = { 'identity.check-username': { max: 9, windowSeconds: 300 } };
     await patch(id, { limits });
     const answer = await patch(id, { limits: { ...limits, 'identity.fly': { max: 1, windowSeconds: 1 } } });
-    expect([answer.status, answer.json()]).toEqual([
-      400,
-      { error: 'limits must name operations of this API.', code: 'project/invalid-body', field: 'limits' },
-    ]);
+    const error = 'limits must name operations of this API; no operation is called identity.fly.';
+    const refusal = { error, code: 'project/invalid-body', field: 'limits' };
+    expect([answer.status, answer.json()]).toEqual([400, refusal]);
+    const long = await patch(id, { limits: { ['x'.repeat(5_000)]: null } });
+    expect(long.json()).toMatchObject({ error: expect.stringContaining(` ${'x'.repeat(64)}.`) });
     const path = `/v7/${id}/users/check-username?username=someone`;
     await everywhere(path, ({ headers }) => headers['x-ratelimit-limit'] === '9');
   });

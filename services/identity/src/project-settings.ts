@@ -2,6 +2,7 @@ import { ApiError } from '@kith/base';
 import {
   type BodyOf,
   type GatewaySettings,
+  nameOf,
   operations,
   type Project as ProjectAnswer,
   type updateProject,
@@ -36,8 +37,8 @@ export function settingsOf(body: BodyOf<typeof updateProject>): Partial<ProjectS
 function ofOperations(limits: Project['limits']): Project['limits'] {
   const unknown = Object.keys(limits).find((name) => !operations.some((one) => one.name === name));
   if (unknown === undefined) return limits;
-  const field = 'limits';
-  throw new ApiError('project/invalid-body', { message: 'limits must name operations of this API.', field });
+  const message = `limits must name operations of this API; no operation is called ${nameOf([unknown])}.`;
+  throw new ApiError('project/invalid-body', { message, field: 'limits' });
 }
 
 /** A project in the form in which answers contain it. */

@@ -145,11 +145,17 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
 }
 
 /**
- * Takes a sentence that begins with the name of a field. If the user has set this field by an option, replaces the field's name
- * by the option's name.
+ * Takes a sentence that begins with the path of a field. If the user has set this field by an option, the sentence then names the
+ * option. The names differ by an ending at most: `--web-origin` sets `webOrigins`, `--project` sets `projectIds`, and `--expires`
+ * sets `expiresAt`. If one value of a list is wrong, the sentence also shows this value.
  */
 function asOption(sentence: string, given: Given | undefined): string {
-  const [field = ''] = sentence.split(' ', 1);
-  const option = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return given?.options[option] === undefined ? sentence : `--${option}${sentence.slice(field.length)}`;
+  const [path = ''] = sentence.split(' ', 1);
+  const [field = '', ...rest] = path.split('.');
+  const name = field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const option = [name, name.replace(/(?:-ids|-at|s)$/, '')].find((one) => given?.options[one] !== undefined);
+  if (option === undefined) return sentence;
+  const value = given?.options[option];
+  const part = Array.isArray(value) && rest.length === 1 ? value[Number(rest[0])] : rest.join('.');
+  return `--${option}${part ? ` ${part}` : ''}${sentence.slice(path.length)}`;
 }

@@ -11,14 +11,24 @@ export const usersOptions = {
 /** The only word that commands about a user take: the user's id. */
 export const userWord: Word = { value: 'ID', what: 'user id' };
 
+type Columns = Readonly<Record<string, (user: ProjectUser) => string>>;
+
+/** The fields that only operators may change. Lists leave them out, because their lines would become too long. */
+const operatorColumns: Columns = {
+  role: ({ role }) => role,
+  reputation: ({ reputation }) => String(reputation),
+  verified: ({ isVerified }) => (isVerified ? 'yes' : 'no'),
+};
+
 /** Shows users. */
-export function usersResult(users: readonly ProjectUser[]): Result {
+export function usersResult(users: readonly ProjectUser[], more: Columns = {}): Result {
   const text = tableOf(users, {
     id: ({ id }) => id,
     username: ({ username }) => username ?? '',
     name: ({ name }) => name ?? '',
     email: ({ email }) => email ?? '',
     'foreign id': ({ foreignId }) => foreignId ?? '',
+    ...more,
     created: ({ createdAt }) => createdAt,
     state: ({ isActive, suspension }) =>
       isActive ? 'active' : suspension?.until ? `suspended until ${suspension.until}` : 'suspended',
@@ -39,5 +49,6 @@ export async function changeUser(
   [method, path, body]: [method: string, path: string, body: object],
 ): Promise<Result> {
   const { call } = accessPlatform(given, around);
-  return usersResult([await call<ProjectUser>(method, `${userPath(given)}${path}`, body)]);
+  const user = await call<ProjectUser>(method, `${userPath(given)}${path}`, body);
+  return usersResult([user], operatorColumns);
 }
