@@ -20,6 +20,7 @@ import {
 import { MongoClient } from 'mongodb';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { filmOf } from './support/film.ts';
 import { filePart, multipart, type Part, smallPng } from './support/multipart.ts';
 import { scrape } from './support/scrape.ts';
 
@@ -267,6 +268,15 @@ const cases: readonly Case[] = [
     sent: async () => {
       const bytes = await image();
       return whole([filePart(bytes.subarray(0, bytes.length / 2))]);
+    },
+    code: 'storage/invalid-image',
+  },
+  {
+    to: 'images',
+    what: 'half an animation',
+    sent: () => {
+      const film = filmOf({ width: 40, height: 30, frames: 10 });
+      return whole([filePart(film.subarray(0, film.length / 2))]);
     },
     code: 'storage/invalid-image',
   },

@@ -1,6 +1,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import sharp from 'sharp';
 import { expect, it } from 'vitest';
 import { filmOf } from '../../../../tests/support/film.ts';
 import { Renderer } from './renderer.ts';
@@ -21,4 +22,25 @@ it('returns different errors if an image takes too long and if the deadline come
     message: expect.stringContaining('takes too long to render'),
   });
   await expect(render(Date.now())).rejects.toMatchObject({ code: 'gateway/unavailable' });
+});
+
+it('renders an animation only if all its frames are complete', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-renderer-'));
+  const film = filmOf({ width: 40, height: 30, frames: 10 });
+  const render = async (length: number) => {
+    const path = join(folder.path, 'sent');
+    await writeFile(path, film.subarray(0, length));
+    const made = await new Renderer().render({
+      ...{ path, format: 'gif', sizes: {}, quality: 80, folder: folder.path },
+      ...{ signal: new AbortController().signal, deadline: Date.now() + 60_000 },
+    });
+    return (await sharp(made.original.path).metadata()).pages;
+  };
+  expect(await render(film.length)).toBe(10);
+  // Some encoders leave out the last byte, which marks the end.
+  expect(await render(film.length - 1)).toBe(10);
+  for (const part of [0.99, 0.9, 0.5, 0.25]) {
+    const cut = render(Math.floor(film.length * part));
+    await expect(cut, `cut to ${part}`).rejects.toMatchObject({ code: 'storage/invalid-image' });
+  }
 });

@@ -4,6 +4,7 @@ import { ApiError } from '@kith/base';
 import type { ImageFormat } from '@kith/contracts';
 import sharp, { type Sharp } from 'sharp';
 import { Places } from './places.ts';
+import { isWholeGif } from './whole-gif.ts';
 
 /** How to render an image. */
 export interface RenderRequest {
@@ -97,13 +98,14 @@ async function renderAll(request: RenderRequest, end: number) {
 }
 
 /**
- * Checks an image before it is decoded. For this, it reads only the metadata at the beginning of the file. Refuses an image
- * that does not have the recognised format, or that would take too much memory.
+ * Checks an image before it is decoded. Refuses an image that does not have the recognised format, or that would take too much
+ * memory, and a GIF that is cut off.
  */
 async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
   const expected = request.format === 'avif' ? 'heif' : request.format;
   if (format !== expected) throw new ApiError('storage/invalid-image');
+  if (format === 'gif' && !(await isWholeGif(request.path))) throw new ApiError('storage/invalid-image');
   const pixels = width * (pageHeight === undefined ? height : pageHeight * pages);
   const depthBytes =
     depth === 'uchar' || depth === 'char' ? 1 : depth === 'ushort' || depth === 'short' ? 2 : 4;
