@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 5 processes.
+// Starts at most 2 platforms and 7 processes.
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { openDataFolder } from '@kith/platform';
 import { availableEngines, type Engines, sharedPlatform, startEngines, uniquePrefix } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { kith, runKith } from './support/command.ts';
-import { makeFolders, startOn } from './support/folder-platform.ts';
+import { makeFolders, secret, startOn } from './support/folder-platform.ts';
 
 interface Finding {
   check: string;
@@ -22,7 +22,6 @@ interface Finding {
 }
 
 const run = promisify(execFile);
-const secret = Buffer.from('a secret that is made of many letters, 0123456789').toString('base64');
 const production = {
   NODE_ENV: 'production',
   KITH_SECRET: secret,
@@ -32,6 +31,10 @@ const production = {
 
 const development =
   'warning NODE_ENV is development: demo data, test tokens and the whole reference are open to everybody.';
+
+const opens = 'ok It opens the signing keys in the database.';
+const another = 'a secret under which nothing in these databases was sealed';
+const sealedUnderAnother = 'KITH_SECRET: the signing keys in the database were sealed under another secret.';
 
 /** Runs `kith doctor` in an environment, and returns its findings. */
 async function examine(env: NodeJS.ProcessEnv, words: string[] = []) {
@@ -66,6 +69,7 @@ describe('kith doctor on a data folder', () => {
     expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(of('data folder')).toEqual([`ok ${folder} is readable only by its owner.`]);
     expect(of('files')).toEqual(['ok The files belong to one installation.']);
+    expect(of('secret')).toEqual([opens]);
     for (const name of ['identity', 'connections', 'collections', 'notifications', 'storage'])
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
     const { stdout, code } = await runKith(['doctor'], env);
@@ -250,6 +254,43 @@ describe('kith doctor on a data folder', () => {
     }
   });
 
+  it.each<[string, NodeJS.ProcessEnv, () => string]>([
+    ['another secret', { KITH_SECRET: another }, () => sealedUnderAnother],
+    [
+      'no secret',
+      { KITH_SECRET: '', NODE_ENV: 'development' },
+      () => `KITH_SECRET: the data in ${folder} was sealed under a secret that is missing.`,
+    ],
+  ])('finds, with the sentence of `kith start`, that Kith cannot start with %s', async (_, changes, says) => {
+    const { isWell, findings } = await examine({ ...env, ...changes });
+    const mend = expect.stringMatching(/^Set KITH_SECRET to /);
+    const found = findings.filter(({ check }) => check === 'secret');
+    expect([isWell, found]).toEqual([false, [{ check: 'secret', state: 'wrong', says: says(), mend }]]);
+    // Shows also that the doctor has not made a secret in the data folder.
+    const started = await kith(['start'], { ...env, ...changes, PORT: '0', INTERNAL_PORT: '0' });
+    expect([started.code, started.stderr]).toEqual([
+      1,
+      expect.stringContaining(`${found[0]?.says} ${found[0]?.mend}`),
+    ]);
+  });
+
+  it('opens the keys with every secret that a start would use', async () => {
+    expect(
+      (await examine({ ...env, KITH_SECRET: another, KITH_SECRET_PREVIOUS: secret })).of('secret'),
+    ).toEqual([opens]);
+    await writeFile(join(folder, 'secret'), `${secret}\n`, { mode: 0o600 });
+    for (const changes of [{ KITH_SECRET: another }, { KITH_SECRET: '', NODE_ENV: 'development' }])
+      expect((await examine({ ...env, ...changes })).of('secret')).toEqual([opens]);
+  });
+
+  it('reports nothing about the secret of an installation that has no keys yet', async () => {
+    const changes = { KITH_SECRET: another };
+    expect((await examine({ ...env, ...changes, KITH_DATA: await folders.make() })).of('secret')).toEqual([]);
+    using db = new DatabaseSync(join(folder, 'identity.sqlite'));
+    db.exec('DELETE FROM keys');
+    expect((await examine({ ...env, ...changes })).of('secret')).toEqual([]);
+  });
+
   it('uses the environment file of a unit instead of the doctor’s own environment, also for settings that name files', async () => {
     const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
     await writeFile(key, secret, { mode: 0o600 });
@@ -357,6 +398,7 @@ describe.runIf(availableEngines().includes('containers'))('kith doctor at engine
       NATS_URL: engines.natsUrl,
       REDIS_URL: engines.redisUrl,
       KITH_PREFIX: platform.prefix,
+      KITH_SECRET: platform.secret,
     };
   });
   afterAll(() => engines?.[Symbol.asyncDispose]());
@@ -366,6 +408,7 @@ describe.runIf(availableEngines().includes('containers'))('kith doctor at engine
     expect(findings.filter(({ state }) => state === 'wrong')).toEqual([]);
     expect(isWell).toBe(true);
     expect(of('database identity')).toEqual(['ok It is undamaged and has all its indexes.']);
+    expect(of('secret')).toEqual([opens]);
     for (const engine of ['MongoDB', 'NATS', 'Redis'])
       expect(of(engine)).toEqual([`warning ${engine} accepts connections without credentials.`]);
   });
@@ -389,10 +432,19 @@ describe.runIf(availableEngines().includes('containers'))('kith doctor at engine
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
+  it('finds that the services cannot start with another secret, unless the former one is named, too', async () => {
+    const changed = { ...env, KITH_SECRET: another };
+    const { isWell, of } = await examine(changed);
+    expect([isWell, of('secret')]).toEqual([false, [`wrong ${sealedUnderAnother}`]]);
+    const { KITH_SECRET } = env;
+    expect((await examine({ ...changed, KITH_SECRET_PREVIOUS: KITH_SECRET })).of('secret')).toEqual([opens]);
+  });
+
   it('finds missing indexes and streams', async () => {
     const { isWell, of } = await examine({ ...env, KITH_PREFIX: uniquePrefix() });
     expect(isWell).toBe(false);
     expect(of('database identity')).toEqual([expect.stringMatching(/^wrong It lacks .*by /)]);
+    expect(of('secret')).toEqual([]);
     expect(of('NATS')).toContainEqual(expect.stringMatching(/^warning The streams .* are not there/));
   });
 });

@@ -12,6 +12,8 @@ import {
 } from '@kith/platform';
 
 export const operatorToken = 'operator-token-of-this-suite';
+/** `KITH_SECRET` of the platforms on these folders. */
+export const secret = 'the secret of the installations in these folders';
 
 /** The files of an embedded installation. */
 export const files = ['events', ...storingNames].map((name) => `${name}.sqlite`);
@@ -24,7 +26,7 @@ export async function startOn(folder: string): Promise<{ call: Call; stop(): Pro
     INTERNAL_PORT: '0',
     RATE_LIMIT_SCALE: '0',
     OPERATOR_TOKEN: operatorToken,
-    KITH_SECRET: 'the secret of the installations in these folders',
+    KITH_SECRET: secret,
   });
   const log = createLogger({ name: 'kith', level: 'silent' });
   const opened = openDataFolder(folder);

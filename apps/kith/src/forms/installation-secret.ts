@@ -19,16 +19,29 @@ type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS
  * throws it if KITH_SECRET is not set.
  */
 export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
-  const { KITH_SECRET: given } = config;
-  if (!given && config.NODE_ENV === 'production') {
+  if (!config.KITH_SECRET && config.NODE_ENV === 'production') {
     // In production the data folder must not hold the secret, because a copy of the folder would then hold the secret together
     // with the data that it seals.
     throw new StartError(
       `KITH_SECRET: a secret of at least 32 characters is needed in production. Keep it outside of the data folder, for example in a file that KITH_SECRET_FILE names. If ${folder.file(secretFile)} exists, use the secret in this file.`,
     );
   }
-  const current = given ?? keptIn(folder)[0] ?? made(folder);
-  const others = [...config.KITH_SECRET_PREVIOUS, ...keptIn(folder)].filter((one) => one !== current);
+  const found = withFoundSecret(folder, config);
+  return found ?? { ...config, KITH_SECRET: keptSecret(folder, secretFile, undefined) };
+}
+
+/** Like `withSecret` outside of production, but changes nothing. Returns `undefined` if a start would make the secret. */
+export function withFoundSecret<Given extends Settings>(
+  folder: DataFolder,
+  config: Given,
+): (Given & Known) | undefined {
+  const kept = keptIn(folder);
+  const current = config.KITH_SECRET ?? kept[0];
+  if (current === undefined) {
+    refuseMissing(folder);
+    return undefined;
+  }
+  const others = [...config.KITH_SECRET_PREVIOUS, ...kept].filter((one) => one !== current);
   return { ...config, KITH_SECRET: current, KITH_SECRET_PREVIOUS: [...new Set(others)] };
 }
 
@@ -43,11 +56,10 @@ function keptIn(folder: DataFolder): string[] {
   return kept.filter((one) => one !== undefined && one !== '') as string[];
 }
 
-function made(folder: DataFolder): string {
+function refuseMissing(folder: DataFolder): void {
   if (existsSync(folder.file('identity.sqlite')) && !readManifest(folder)?.isAnonymised) {
     throw new StartError(
       `KITH_SECRET: the data in ${folder.path} was sealed under a secret that is missing. Set KITH_SECRET to the secret of the installation that the data comes from. If that installation made its secret itself, set KITH_SECRET_FILE to the file ${secretFile} in its data folder.`,
     );
   }
-  return keptSecret(folder, secretFile, undefined);
 }

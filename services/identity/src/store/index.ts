@@ -36,6 +36,7 @@ export type {
 } from './factor-book.ts';
 export { HashKeys, sealedFor } from './hash-keys.ts';
 export type { ImportOutcome } from './imports.ts';
+export { readKeys } from './keys.ts';
 export { revokedPlace, suspendedPlace, userKey } from './keys-of.ts';
 export type { NewMailing } from './mailing-row.ts';
 export type { Mailing, TokenUse } from './mailings.ts';

@@ -1,4 +1,5 @@
-import { type Documents, timeKey } from '@kith/store';
+import { type Documents, type StoreConfig, type Stored, timeKey } from '@kith/store';
+import { readDocuments } from '@kith/store/open';
 import { keys, revokedKeys, type StoredKey } from './collections/keys.ts';
 import { everything } from './keys-of.ts';
 import type { SigningKey } from './records.ts';
@@ -22,9 +23,7 @@ export class Keys {
   /** All keys, newest first. */
   async list(): Promise<SigningKey[]> {
     const found = await this.#documents.range(keys, { ...everything, limit: most, backwards: true });
-    return found.map(({ id, doc: { signsFrom, createdAt, ...key } }) => ({
-      ...{ ordinal: Number(id), ...key, signsFrom: new Date(signsFrom), createdAt: new Date(createdAt) },
-    }));
+    return found.map(keyOf);
   }
 
   /** Removes a key. Does nothing if another key, or none, is now stored under the ordinal of the given key. */
@@ -60,6 +59,15 @@ export class Keys {
 
 function idOf({ ordinal }: Pick<SigningKey, 'ordinal'>): string {
   return timeKey(ordinal);
+}
+
+/** Reads all keys from a database, newest first, and changes nothing. Rejects when the database cannot be read. */
+export async function readKeys(config: StoreConfig): Promise<SigningKey[]> {
+  return (await readDocuments(config, keys)).map(keyOf).toReversed();
+}
+
+function keyOf({ id, doc: { signsFrom, createdAt, ...key } }: Stored<StoredKey>): SigningKey {
+  return { ordinal: Number(id), ...key, signsFrom: new Date(signsFrom), createdAt: new Date(createdAt) };
 }
 
 function storedOf({ ordinal, signsFrom, createdAt, ...key }: SigningKey): StoredKey {

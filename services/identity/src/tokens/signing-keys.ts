@@ -74,25 +74,13 @@ export class SigningKeys {
     const keys = new SigningKeys(store, secrets, times);
     await keys.#reload();
     if (keys.#stored.length === 0) await keys.#add(1, new Date());
-    keys.#checkSeal();
+    checkSeal(keys.#stored, secrets);
     return keys;
   }
 
   /** The private key. Throws `CannotOpen`. */
   unseal({ sealed, kid }: SigningKey): JWK {
     return JSON.parse(this.#secrets.open(sealedFor.signing, sealed, kid).toString());
-  }
-
-  #checkSeal(): void {
-    try {
-      this.unseal(this.signing());
-    } catch (error) {
-      if (!(error instanceof CannotOpen)) throw error;
-      throw new StartError(
-        'KITH_SECRET: the signing keys in the database were sealed under another secret. Set KITH_SECRET to that secret, or add it to KITH_SECRET_PREVIOUS.',
-        { cause: error },
-      );
-    }
   }
 
   /** The keys that verify tokens now or will later, newest first. */
@@ -211,6 +199,24 @@ export class SigningKeys {
     // The next key that is still stored. Its ordinal may be higher than `key.ordinal + 1`, because revoked keys are removed.
     const next = this.#stored.findLast(({ ordinal }) => ordinal > key.ordinal);
     return next !== undefined && next.signsFrom.getTime() + this.#times.verifyMs <= at;
+  }
+}
+
+/**
+ * Throws `StartError` if the key that signs was sealed under a secret that is not among `secrets`.
+ * @param keys All keys, newest first.
+ */
+export function checkSeal(keys: readonly SigningKey[], secrets: Secrets): void {
+  const key = signingOf(keys, Date.now());
+  if (!key) return;
+  try {
+    secrets.open(sealedFor.signing, key.sealed, key.kid);
+  } catch (error) {
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new StartError(
+      'KITH_SECRET: the signing keys in the database were sealed under another secret. Set KITH_SECRET to that secret, or add it to KITH_SECRET_PREVIOUS.',
+      { cause: error },
+    );
   }
 }
 

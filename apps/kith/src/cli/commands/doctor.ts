@@ -6,9 +6,9 @@ export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'check settings, machine, data and engines, and say how to fix what is wrong',
   text: `Looks at the settings in the environment, Node, the clock, the disk, the data folder, its databases, the platform that runs on
-it, and the certificate at PUBLIC_URL. With NATS_URL, MONGODB_URL and REDIS_URL it looks at these engines instead of the data
-folder. It changes nothing. Each line says what is wrong, or may become wrong, and how to fix it. Exit code 1 means that
-something is wrong. If there are only warnings, the exit code is 0.
+it, and the certificate at PUBLIC_URL. It checks whether KITH_SECRET opens the signing keys. With NATS_URL, MONGODB_URL and
+REDIS_URL it looks at these engines instead of the data folder. It changes nothing. Each line says what is wrong, or may become
+wrong, and how to fix it. Exit code 1 means that something is wrong. If there are only warnings, the exit code is 0.
 
 Run it with the environment and the user that Kith is started with. --env-file reads the file that a systemd unit names as its
 EnvironmentFile, as systemd reads it: a # after a value is part of the value. A setting of the file replaces the same setting

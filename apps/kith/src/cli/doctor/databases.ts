@@ -6,10 +6,15 @@ import { dataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { Check, type Finding, sentenceOf } from './finding.ts';
 import { skewMs } from './machine.ts';
+import { checkSecret } from './secret.ts';
+import type { Settings } from './settings.ts';
 
-/** Checks whether the services' files are undamaged and have the indexes that this version declares. */
-export async function checkFiles(path: string): Promise<Finding[]> {
-  const folder = dataFolder(path);
+/**
+ * Checks whether the services' files are undamaged and have the indexes that this version declares, and whether a start can open
+ * the keys in them.
+ */
+export async function checkFiles(settings: Settings): Promise<Finding[]> {
+  const folder = dataFolder(settings.config.KITH_DATA);
   const findings: Finding[] = [];
   for (const { service, declared } of serviceBackups) {
     const check = new Check(`database ${service}`);
@@ -17,6 +22,7 @@ export async function checkFiles(path: string): Promise<Finding[]> {
     if (!existsSync(file)) continue;
     try {
       tell(check, await examineDocuments({ kind: 'sqlite', file }, declared));
+      if (service === 'identity') findings.push(...(await checkSecret(settings, { kind: 'sqlite', file })));
     } catch (error) {
       check.wrong(
         `${file} cannot be read: ${sentenceOf(error)}`,
@@ -28,8 +34,9 @@ export async function checkFiles(path: string): Promise<Finding[]> {
   return findings;
 }
 
-/** Checks the services' databases on MongoDB, and the server itself. */
-export async function checkMongo(url: string, prefix: string): Promise<Finding[]> {
+/** Checks the services' databases on MongoDB, the keys in them, and the server itself. */
+export async function checkMongo(url: string, settings: Settings): Promise<Finding[]> {
+  const { KITH_PREFIX: prefix } = settings.config;
   const check = new Check('MongoDB');
   const findings: Finding[] = [];
   let server: ExaminedServer | undefined;
@@ -40,6 +47,7 @@ export async function checkMongo(url: string, prefix: string): Promise<Finding[]
       const examined = await examineDocuments(config, declared);
       server ??= examined.server;
       tell(own, examined);
+      if (service === 'identity') findings.push(...(await checkSecret(settings, config)));
     } catch (error) {
       const isRefused = /not authorized|unauthorized|requires authentication|authentication failed/i.test(
         sentenceOf(error),

@@ -4,16 +4,18 @@ import { examineRedis } from '@kith/gateway';
 import type { DoctorConfig } from './config.ts';
 import { checkMongo, tellSkew } from './databases.ts';
 import { Check, type Finding, sentenceOf } from './finding.ts';
+import type { Settings } from './settings.ts';
 
 const patienceMs = 2_000;
 const oldestNats = [2, 10];
 const oldestRedis = [7, 0];
 
 /** Checks the engines of the distributed form. */
-export async function checkEngines(config: DoctorConfig): Promise<Finding[]> {
+export async function checkEngines(settings: Settings): Promise<Finding[]> {
+  const { config } = settings;
   const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_PREFIX: prefix } = config;
   const found = await Promise.all([
-    MONGODB_URL ? checkMongo(MONGODB_URL, prefix) : notSet('MongoDB', 'MONGODB_URL'),
+    MONGODB_URL ? checkMongo(MONGODB_URL, settings) : notSet('MongoDB', 'MONGODB_URL'),
     NATS_URL ? checkNats(NATS_URL, config) : notSet('NATS', 'NATS_URL'),
     REDIS_URL ? checkRedis(REDIS_URL, prefix) : notSet('Redis', 'REDIS_URL'),
   ]);

@@ -14,7 +14,7 @@ import type { Finding } from './finding.ts';
 import { checkFolder, checkStamps } from './folder.ts';
 import { checkClock, checkDisk, checkNode } from './machine.ts';
 import { checkAddress, checkRunning } from './platform.ts';
-import { checkSettings, readSettings } from './settings.ts';
+import { checkSettings, readSettings, type Settings } from './settings.ts';
 
 /** Carries out `kith doctor`: checks everything, and changes nothing. */
 export async function runDoctor(given: Given, { env }: Surroundings): Promise<Result> {
@@ -28,7 +28,7 @@ export async function runDoctor(given: Given, { env }: Surroundings): Promise<Re
     ...checkNode(),
     ...checkClock(config.KITH_DATA),
     ...checkDisk(config.KITH_DATA, numberOf(given, 'least-gib')),
-    ...(await (isDistributed(given, config) ? checkDistributed(config) : checkEmbedded(config))),
+    ...(await (isDistributed(given, config) ? checkDistributed(settings) : checkEmbedded(settings))),
     ...(await checkPublic(config, numberOf(given, 'least-days'))),
   ];
   const wrong = findings.filter(({ state }) => state === 'wrong').length;
@@ -69,20 +69,21 @@ function isDistributed(given: Given, { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DA
   }
 }
 
-async function checkEmbedded({ KITH_DATA: path }: DoctorConfig): Promise<Finding[]> {
+async function checkEmbedded(settings: Settings): Promise<Finding[]> {
+  const { KITH_DATA: path } = settings.config;
   const { findings, isUsable } = checkFolder(path);
   if (!isUsable) return findings;
-  return [...findings, ...checkStamps(path), ...(await checkFiles(path)), ...(await checkRunning(path))];
+  return [...findings, ...checkStamps(path), ...(await checkFiles(settings)), ...(await checkRunning(path))];
 }
 
 /**
  * If addresses of engines are given, checks these engines. If not, `kith start` has started the engines, and only the services
  * know their addresses. In this case, the services report whether they reach their engines.
  */
-async function checkDistributed(config: DoctorConfig): Promise<Finding[]> {
-  const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DATA: path } = config;
+async function checkDistributed(settings: Settings): Promise<Finding[]> {
+  const { MONGODB_URL, NATS_URL, REDIS_URL, KITH_DATA: path } = settings.config;
   const isNamed = MONGODB_URL || NATS_URL || REDIS_URL;
-  return isNamed ? checkEngines(config) : checkRunning(path);
+  return isNamed ? checkEngines(settings) : checkRunning(path);
 }
 
 async function checkPublic({ PUBLIC_URL }: DoctorConfig, leastDays: number): Promise<Finding[]> {
