@@ -165,6 +165,8 @@ function streamOf(
           // After `release`, the end of the form is not sent, so the platform refuses the form. If the end were sent, the
           // platform would store a part of the file as if it were the whole file.
           if (!isReleased) controller.enqueue(tail);
+          // For an empty file, this is the only report.
+          if (loaded === 0) tell(0);
           return controller.close();
         }
         rest = value;

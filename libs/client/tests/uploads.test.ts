@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { createClient } from '../src/index.ts';
+import { createClient, type UploadProgress } from '../src/index.ts';
 import { unlessAborted } from '../src/wait.ts';
 import { settled } from './support/settled.ts';
 import { reach, startLimited } from './support/world.ts';
@@ -42,6 +42,17 @@ describe.concurrent('uploads from Node', () => {
     // Progress is reported in many steps, not in one.
     expect(sizes.length).toBeGreaterThan(20);
     expect(sizes.slice(-2)).toEqual([20 * mebibyte, 20 * mebibyte]);
+  });
+
+  it('reports the progress of an empty file', async ({ expect }) => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf();
+    const told: UploadProgress[] = [];
+    await kith.storage.createFile(
+      { file: new Uint8Array() },
+      { onProgress: (progress) => told.push(progress) },
+    );
+    expect(told).toEqual([{ loaded: 0, total: 0 }]);
   });
 
   it('accepts any name for a file, and sends the part of the name that can be stored', async ({ expect }) => {
