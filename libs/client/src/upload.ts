@@ -166,7 +166,7 @@ function streamOf(
           // platform would store a part of the file as if it were the whole file.
           if (!isReleased) controller.enqueue(tail);
           // For an empty file, this is the only report.
-          if (loaded === 0) tell(0);
+          if (loaded === 0 && !isReleased) tell(0);
           return controller.close();
         }
         rest = value;
