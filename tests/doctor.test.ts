@@ -291,6 +291,16 @@ describe('kith doctor on a data folder', () => {
     expect((await examine({ ...env, ...changes })).of('secret')).toEqual([]);
   });
 
+  it('does not advise to restore a backup if a newer version has written the keys', async () => {
+    using db = new DatabaseSync(join(folder, 'identity.sqlite'));
+    db.exec('UPDATE keys SET shape = 99');
+    const { of, findings } = await examine(env);
+    expect(of('secret')).toEqual([
+      expect.stringMatching(/^wrong The signing keys cannot be read: .*newer version/),
+    ]);
+    expect(findings.map(({ mend }) => mend).join()).not.toContain('backup');
+  });
+
   it('uses the environment file of a unit instead of the doctor’s own environment, also for settings that name files', async () => {
     const [file, key, where] = [join(folder, 'kith.env'), join(folder, 'key'), join(folder, 'where')];
     await writeFile(key, secret, { mode: 0o600 });

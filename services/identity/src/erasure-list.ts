@@ -67,7 +67,7 @@ export class ErasureList {
     try {
       return await erase();
     } catch (error) {
-      // `eraseAccount` throws this error only before it has changed anything.
+      // `eraseAccount` throws this error only if it has not deleted the account.
       const isRefused = error instanceof ApiError && error.code === 'auth/unauthorized';
       if (!isHeld && (isRefused || changedNothing(error))) await withdraw();
       throw error;

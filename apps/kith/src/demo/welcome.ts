@@ -25,7 +25,7 @@ export function welcome({ start, notices }: Demo, folder: DataFolder, internal?:
   const parts = [
     `Kith is up at ${start.url}
   reference  ${start.url}/docs?project=${start.projectId}${internal ? `\n  internal   ${internalLine(internal)}` : ''}
-  tokens     ${folder.file('start.json')} (the operator's, and those of the demo's users, which npx kith demo renews after 30 minutes)`,
+  tokens     ${folder.file('start.json')} (the operator's, and for 30 minutes those of the demo's users; npx kith demo makes new ones)`,
     notices.join('\n'),
     user &&
       `List the connections of ${user.email}:

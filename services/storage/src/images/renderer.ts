@@ -105,7 +105,7 @@ async function checkSize(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
   const expected = request.format === 'avif' ? 'heif' : request.format;
   if (format !== expected) throw new ApiError('storage/invalid-image');
-  if (format === 'gif' && !(await isWholeGif(request.path))) throw new ApiError('storage/invalid-image');
+  if (format === 'gif' && !(await isWholeGif(request))) throw new ApiError('storage/invalid-image');
   const pixels = width * (pageHeight === undefined ? height : pageHeight * pages);
   const depthBytes =
     depth === 'uchar' || depth === 'char' ? 1 : depth === 'ushort' || depth === 'short' ? 2 : 4;
@@ -137,7 +137,7 @@ async function renderOne(
 function open({ path, format }: RenderRequest): Sharp {
   return sharp(path, {
     limitInputPixels: maxPixels,
-    // Refuses an image whose file is incomplete.
+    // Refuses an image whose file is incomplete, except an animated GIF.
     failOn: 'truncated',
     animated: moving.has(format),
     sequentialRead: true,

@@ -82,7 +82,7 @@ export async function readForm<T>(
       if (isWithin) freeChunk(read);
       flow();
     };
-    // `parser.end()` would wait for the end of each file. But if a file begins with a boundary, the parser never ends this file.
+    // `parser.end()` would wait for the end of each file. But if a file begins with a boundary, the parser may never end this file.
     // `destroy` reports such a file, and a form that is not complete, as errors.
     const endParser = () => {
       if (request.readableEnded && unparsed === 0) parser.destroy();

@@ -57,7 +57,7 @@ export class LiveFiles implements AsyncDisposable {
         const documents = this.#opened.adopt(await openDocuments(store, declared), (one) => one.close());
         all.push({ of, find: async (id) => (await documents.get(rows, [id])).get(id)?.doc });
       } else {
-        // `openDocuments` is not used here, because it may change the tables of a database that a platform uses.
+        // A store would also create tables, and truncate the log of the database, while the platform uses it.
         const file = join(KITH_DATA, `${service}.sqlite`);
         const db = this.#opened.adopt(new DatabaseSync(file, { timeout: 5_000 }), (one) => one.close());
         const find = db.prepare(`SELECT doc FROM "${rows.name}" WHERE id = ?`);

@@ -82,7 +82,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   progress(`the backup is in ${folder}`);
   if (!isAnonymised && passphrase === undefined) {
     progress(
-      'to start or restore it, the secret of the platform (KITH_SECRET) is needed, which it does not contain',
+      'it does not contain the secret of the platform (KITH_SECRET), without which no platform starts on it',
     );
   }
   return { value: { folder, ...made, ...faulty.result }, text: tableOfCounts(made.counts) };

@@ -13,8 +13,8 @@ export const userWord: Word = { value: 'ID', what: 'user id' };
 
 type Columns = Readonly<Record<string, (user: ProjectUser) => string>>;
 
-/** The fields that only operators may change. Lists leave them out, because their lines would become too long. */
-const operatorColumns: Columns = {
+/** Fields that users cannot change themselves. Lists leave them out, because their lines would become too long. */
+const managedColumns: Columns = {
   role: ({ role }) => role,
   reputation: ({ reputation }) => String(reputation),
   verified: ({ isVerified }) => (isVerified ? 'yes' : 'no'),
@@ -50,5 +50,5 @@ export async function changeUser(
 ): Promise<Result> {
   const { call } = accessPlatform(given, around);
   const user = await call<ProjectUser>(method, `${userPath(given)}${path}`, body);
-  return usersResult([user], operatorColumns);
+  return usersResult([user], managedColumns);
 }
