@@ -162,8 +162,8 @@ export class LogConsumer {
 
   /**
    * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position
-   * is lower, the database was replaced by an older copy, and has lost the effects of the events after this position. The
-   * consumer then goes back to the noted position. Later events that wait for their next attempt keep their failure counts, and
+   * is lower, the process died before it noted its last events, or the database was replaced by an older copy and has lost the
+   * effects of these events. The consumer then goes back to the noted position. Later events that wait for their next attempt keep their failure counts, and
    * dead letters stay dead letters. If these were reset, an event that kills its process would never be given up.
    */
   #takeBack(): void {
@@ -176,9 +176,9 @@ export class LogConsumer {
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
-      this.#log.warn(
+      this.#log.info(
         { durable, from: position, to: known },
-        'a database has lost events: applying them again',
+        'a database may not have the effects of the last events: applying them again',
       );
     }
     this.#note();

@@ -161,8 +161,9 @@ export const errorMeanings = {
     remedy: 'Ask for another password. `field` names the input, and `error` says what is wrong with it.',
   },
   'auth/not-password-user': {
-    when: 'The application’s own backend signs this user in. So the account has no password, and can have neither a second factor nor an e-mail address to sign in with.',
-    remedy: 'Do not offer these functions to this user.',
+    when: 'The application’s own backend signs this user in, or the user was imported without a password. So the account can have neither a second factor nor another e-mail address to sign in with.',
+    remedy:
+      'Do not offer these functions to this user. If the account has an e-mail address, a reset of the password gives it a password.',
   },
   'auth/second-factor-required': {
     when: 'The password is right, and the account has a second factor. `field` is `code`.',

@@ -53,7 +53,10 @@ export const errors = {
   'auth/invalid-body': { status: 400, message: 'The body is not valid.' },
   'auth/invalid-query': { status: 400, message: 'The query is not valid.' },
   'auth/weak-password': { status: 400, message: 'The password needs at least 8 characters.' },
-  'auth/not-password-user': { status: 400, message: 'This account has no e-mail address to sign in with.' },
+  'auth/not-password-user': {
+    status: 400,
+    message: 'This account does not sign in with an e-mail address and a password.',
+  },
   'auth/second-factor-required': {
     status: 401,
     message: 'This account has a second factor. Send its code, or a passkey, as well.',

@@ -19,12 +19,12 @@ export const signUpHandler = handler(
   signUp,
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
+    await refuseWeak(body.password, body, 'password');
     const project = await app.store.projects.find(projectId);
     if (!project) throw new ApiError('project/not-found');
     if (project.signUp === 'closed') throw new ApiError('auth/sign-up-closed');
     const { requireVerifiedEmail } = project;
     if (requireVerifiedEmail) needMails(app);
-    await refuseWeak(body.password, body, 'password');
     const passwordHash = await app.passwords.hash(body.password, deadline);
     const now = new Date();
     const { email } = body;

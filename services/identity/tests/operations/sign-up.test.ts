@@ -98,7 +98,10 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     const answer = await post(body, randomUUID());
     expect(answer.status).toBe(404);
     expect(answer.body).toEqual({ error: 'No such project.', code: 'project/not-found' });
-    expect((await post({ ...body, password: 'short' }, randomUUID())).body.code).toBe('auth/weak-password');
+    for (const weak of ['short', 'password123']) {
+      const refused = await post({ ...body, password: weak }, randomUUID());
+      expect(refused.body.code).toBe('auth/weak-password');
+    }
   });
 
   test('refuses a weak password, but checks for malformed fields first', async () => {
