@@ -86,7 +86,7 @@ export class Renderer {
 
 async function renderAll(request: RenderRequest, end: number) {
   const { sizes, signal } = request;
-  await checkSize(request);
+  await checkSent(request);
   const original = await renderOne(request, { name: 'original', end });
   const variants: Record<string, Rendered> = {};
   for (const [name, edge] of Object.entries(sizes)) {
@@ -101,11 +101,10 @@ async function renderAll(request: RenderRequest, end: number) {
  * Checks an image before it is decoded. Refuses an image that does not have the recognised format, or that would take too much
  * memory, and a GIF that is cut off.
  */
-async function checkSize(request: RenderRequest): Promise<void> {
+async function checkSent(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();
   const expected = request.format === 'avif' ? 'heif' : request.format;
   if (format !== expected) throw new ApiError('storage/invalid-image');
-  if (format === 'gif' && !(await isWholeGif(request))) throw new ApiError('storage/invalid-image');
   const pixels = width * (pageHeight === undefined ? height : pageHeight * pages);
   const depthBytes =
     depth === 'uchar' || depth === 'char' ? 1 : depth === 'ushort' || depth === 'short' ? 2 : 4;
@@ -115,6 +114,7 @@ async function checkSize(request: RenderRequest): Promise<void> {
       message: 'The image must have at most 100 megapixels, all frames taken together.',
     });
   }
+  if (format === 'gif' && !(await isWholeGif(request))) throw new ApiError('storage/invalid-image');
 }
 
 async function renderOne(

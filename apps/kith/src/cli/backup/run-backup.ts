@@ -81,9 +81,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
   );
   progress(`the backup is in ${folder}`);
   if (!isAnonymised && passphrase === undefined) {
-    progress(
-      'it does not contain the secret of the platform (KITH_SECRET), without which no platform starts on it',
-    );
+    progress('the backup does not contain KITH_SECRET, which is needed to start a platform on it');
   }
   return { value: { folder, ...made, ...faulty.result }, text: tableOfCounts(made.counts) };
 }
