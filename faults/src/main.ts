@@ -52,7 +52,7 @@ try {
     await ground.work(chosen, progress, async (world, some) => {
       const { url, operatorToken } = world;
       const crowd = await gather(url, { operatorToken, size: 40, random });
-      const load = judgesTimes ? Math.min(rate, Math.floor((await mostServed(crowd)) / 2)) : rate;
+      const load = Math.min(rate, Math.floor((await mostServed(crowd)) / 2));
       progress(`${load} requests a second`);
       for (const row of some) {
         progress(`${row.title} …`);

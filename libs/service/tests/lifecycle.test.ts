@@ -66,6 +66,22 @@ test('if an intake cannot be drained, a service that stops still waits for its o
   expect(lines).toMatchObject([{ err: { message: 'no connection' } }]);
 });
 
+test('a service that starts does not wait for one operation after the other', async () => {
+  await using runtime = await createRuntime('embedded');
+  const operations = { one: handler(getJwks, never), two: handler(blockUser, never) };
+  const { promise: all, resolve: asked } = Promise.withResolvers<void>();
+  const { bus } = runtime;
+  const serve = bus.serve.bind(bus);
+  const subjects: string[] = [];
+  bus.serve = async (...args) => {
+    if (subjects.push(args[0]) === Object.keys(operations).length) asked();
+    await all;
+    return serve(...args);
+  };
+  await using _service = await startService(runtime, { name: 'test', operations }, { app: undefined });
+  expect(subjects).toHaveLength(2);
+});
+
 test('all sweeps are stopped at the same time, so a hanging sweep does not delay the others, and the relay is stopped last', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];

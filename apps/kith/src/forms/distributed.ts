@@ -66,6 +66,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
         ...(name === 'gateway' && adminUrl ? { ADMIN_PORT: portOf(adminUrl) } : {}),
       },
       logFile: join(options.logFolder, `${name}.log`),
+      progress: options.progress,
     });
     running.set(name, one);
     void one.exited.then(() => {

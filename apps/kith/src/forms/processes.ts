@@ -34,17 +34,28 @@ export interface ServiceProcess {
 }
 
 const { resolve } = createRequire(import.meta.url);
-const startMs = 30_000;
+/**
+ * A start may take minutes, for example while indexes are made in a large database, or while the machine is overloaded. Killing
+ * it early would repeat the same work forever. `slowMs` is when to say that it takes long, `mostMs` when to give up.
+ */
+const startTimes = { slowMs: 30_000, mostMs: 600_000 };
 const rotateEveryMs = 10_000;
 
 /**
  * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is rotated when
  * it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main` can
- * name another file to run, for example of another version.
+ * name another file to run, for example of another version. `progress` is told if the start takes long.
  */
 export async function startServiceProcess(
   name: ProcessName,
-  options: { env: NodeJS.ProcessEnv; logFile: string; main?: string },
+  options: {
+    env: NodeJS.ProcessEnv;
+    logFile: string;
+    main?: string;
+    progress?: ((line: string) => void) | undefined;
+    /** In ms. If a time is left out, its default applies. */
+    times?: Partial<typeof startTimes>;
+  },
 ): Promise<ServiceProcess> {
   const child = spawnLogged(options.main ?? mainOf(name), options);
   let lastWords = '';
@@ -56,7 +67,16 @@ export async function startServiceProcess(
   });
   const rotating = setInterval(() => rotateLog(options.logFile), rotateEveryMs).unref();
   void exited.then(() => clearInterval(rotating));
-  const ready = await readyMessage(name, child, exited, () => lastWords);
+  const { slowMs, mostMs } = { ...startTimes, ...options.times };
+  const slow = setTimeout(
+    () => options.progress?.(`${name} is still starting; its log is ${options.logFile}`),
+    slowMs,
+  );
+  const ready = await readyMessage(name, child, {
+    exited,
+    lastWords: () => lastWords,
+    mostMs,
+  }).finally(() => clearTimeout(slow));
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     await exited;
@@ -100,8 +120,7 @@ function mainOf(name: ProcessName): string {
 async function readyMessage(
   name: string,
   child: ChildProcess,
-  exited: Promise<unknown>,
-  lastWords: () => string,
+  { exited, lastWords, mostMs }: { exited: Promise<unknown>; lastWords: () => string; mostMs: number },
 ): Promise<ReadyMessage> {
   let timer: NodeJS.Timeout | undefined;
   const message = new Promise<ReadyMessage>((resolve) => {
@@ -115,8 +134,8 @@ async function readyMessage(
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       child.kill('SIGKILL');
-      reject(new StartError(`${name} was not ready after ${startMs / 1000} s.`));
-    }, startMs);
+      reject(new StartError(`${name} was not ready after ${mostMs / 1000} s.`));
+    }, mostMs);
   });
   try {
     return await Promise.race([message, gone, late]);

@@ -13,6 +13,7 @@ import { refuseIncomplete } from '../manifest/refuse-incomplete.ts';
 import type { RunningService, ServiceRuntime } from '../manifest/runtime.ts';
 import { Admission } from '../operations/admission.ts';
 import type { AuditLog } from '../operations/audited.ts';
+import type { OperationHandler } from '../operations/handler.ts';
 import { serveInternal, serveOperation } from '../operations/serve.ts';
 
 /** The parts of a manifest that are needed to start the service. */
@@ -89,12 +90,19 @@ export async function startService<App>(
     await restored.finish();
     log.info('finished the steps after a restore');
   }
-  for (const one of internal) intakes.push(await serveInternal(one, options));
   const shared = new Admission(runtime.operationsAtOnce);
-  for (const one of Object.values(operations)) {
-    const admission = { shared, own: new Admission(runtime.operationsAtOnce), none: undefined }[one.places];
-    intakes.push(await serveOperation(one, { ...options, admission }));
-  }
+  const admissionOf = ({ places }: OperationHandler<App>) =>
+    ({ shared, own: new Admission(runtime.operationsAtOnce), none: undefined })[places];
+  // All at once. Requests for an operation come as soon as it is served, so under load, a start that waited for the broker
+  // after each operation would take long.
+  intakes.push(
+    ...(await Promise.all([
+      ...internal.map((one) => serveInternal(one, options)),
+      ...Object.values(operations).map((one) =>
+        serveOperation(one, { ...options, admission: admissionOf(one) }),
+      ),
+    ])),
+  );
   const { streams } = manifest;
   // While the data is being restored or moved, `parts.http` is absent, and nobody is served.
   const http =
