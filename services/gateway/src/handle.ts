@@ -2,7 +2,7 @@ import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { isStreamed, type OperationSpec, statusOf } from '@kith/contracts';
 import type { OperatorCaller, ServerKeyCaller } from '@kith/service';
-import type { Callers } from './auth/caller.ts';
+import type { Callers, ScopedCaller } from './auth/caller.ts';
 import type { ServerKeys } from './auth/server-keys.ts';
 import { claimedProject, type Scope, scopeOf, shortFormRefusal } from './auth/short-form.ts';
 import { callerFor } from './auth/visibility.ts';
@@ -110,12 +110,16 @@ export function createHandle(parts: HandleParts) {
       return null;
     };
     let serverKey: ServerKeyCaller | undefined;
-    const identifyUser = async () => {
+    let found: { user: ScopedCaller; at: number } | undefined;
+    const identifyUser = async (userMs: number) => {
       // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text is not the id of a user. So a
       // request with a server key and two such lines is refused.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
-        const by = await serverKeys.identify(sentKey, address, { onBehalfOf, requestId, traceparent });
+        const at = performance.now();
+        const known = found && at - found.at < userMs ? found.user : undefined;
+        const by = await serverKeys.identify(sentKey, address, { onBehalfOf, known, requestId, traceparent });
+        if (by.caller && !known) found = { user: by.caller, at };
         serverKey = by.serverKey;
         return by.caller;
       }
@@ -126,7 +130,7 @@ export function createHandle(parts: HandleParts) {
       }
       return caller;
     };
-    const identify = async () => {
+    const identify = async (userMs = 0) => {
       // Before the settings of projects are loaded, the gateway knows neither which projects are deleted nor what they hide. So
       // a read that may need no token waits here until they are loaded.
       if (operation.visibility && !projects.isLoaded) await projects.loaded();
@@ -134,7 +138,7 @@ export function createHandle(parts: HandleParts) {
       // token. When a project's users are erased, their tokens are revoked. If the token were checked first, the answer would
       // say that the token is revoked, not that the project is gone.
       projects.checkThere(counted, operation);
-      const caller = await (isAdmin ? identifyOperator() : identifyUser());
+      const caller = await (isAdmin ? identifyOperator() : identifyUser(userMs));
       // A token can be verified before the settings are loaded, but only the settings say whether the caller's project is
       // deleted. So a request with a caller waits here.
       if (caller && !projects.isLoaded) await projects.loaded();

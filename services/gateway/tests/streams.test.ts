@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { hashApiKey, makeApiKey } from '@kith/base';
+import type { Message } from '@kith/bus';
 import { NatsBus } from '@kith/bus/nats';
 import {
+  type ApiKey,
   actingUser,
   apiKeyNotice,
   errorBody,
@@ -368,12 +370,50 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(refused.headers['retry-after']).toBe('1');
   });
 
-  it('a stream of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {
-    await using world = await FeedWorld.start(engine, {
-      env: { REQUEST_TIMEOUT_MS: '1000' },
-      streamTimes: { check: 50 },
+  /** A world whose identity answers questions about acting users with `reply`, with a server key that acts for a user. */
+  async function serverKeyWorld(
+    options: Parameters<typeof FeedWorld.start>[1],
+    reply: () => Message | undefined,
+  ) {
+    await using ends = new AsyncDisposableStack();
+    const world = ends.use(await FeedWorld.start(engine, options));
+    const { bus, gateway } = world.test;
+    let asked = 0;
+    await bus.serve(internalSubject(bus.prefix, actingUser), 'identity', async () => {
+      asked++;
+      return reply();
     });
-    const { bus } = world.test;
+    const token = makeApiKey('server');
+    const hash = hashApiKey(token);
+    const tell = (key: ApiKey | null) =>
+      bus.broadcast(
+        noticeSubject(bus.prefix, apiKeyNotice),
+        new TextEncoder().encode(JSON.stringify({ hash, key })),
+      );
+    await waitFor(async () => !(await gateway.notReady()).includes('api-keys'), { what: 'keys' });
+    await tell({ kind: 'server', id: randomUUID(), projectId });
+    await serveEcho(bus, listConnections);
+    const userId = randomUUID();
+    const headers = { 'on-behalf-of': userId };
+    const list = () =>
+      send(gateway.port, {
+        path: `/v7/${projectId}/connections`,
+        headers: { ...headers, authorization: `Bearer ${token}` },
+      });
+    await waitFor(async () => (await list()).status === 200, { what: 'the key' });
+    const source = ends.use(await world.stream(userId, { token, headers }));
+    expect(source.status).toBe(200);
+    const running = ends.move();
+    return {
+      source,
+      list,
+      asked: () => asked,
+      removeKey: () => tell(null),
+      [Symbol.asyncDispose]: () => running.disposeAsync(),
+    };
+  }
+
+  it('a stream of a server key continues while identity is silent or fails, and ends when identity refuses the user', async () => {
     const replies = {
       allows: () => successReply(200, { user: { role: 'visitor' } }, {}),
       refuses: () => successReply(200, { user: null }, {}),
@@ -381,31 +421,13 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       'says nothing': () => undefined,
     };
     let identity: keyof typeof replies = 'allows';
-    let asked = 0;
-    await bus.serve(internalSubject(bus.prefix, actingUser), 'identity', async () => {
-      asked++;
-      return replies[identity]();
-    });
-    const token = makeApiKey('server');
-    const key = { kind: 'server', id: randomUUID(), projectId } as const;
-    const notice = new TextEncoder().encode(JSON.stringify({ hash: hashApiKey(token), key }));
-    await waitFor(async () => !(await world.test.gateway.notReady()).includes('api-keys'), { what: 'keys' });
-    await bus.broadcast(noticeSubject(bus.prefix, apiKeyNotice), notice);
-    const userId = randomUUID();
-    const headers = { 'on-behalf-of': userId };
-    await serveEcho(bus, listConnections);
-    const list = () =>
-      send(world.test.gateway.port, {
-        path: `/v7/${projectId}/connections`,
-        headers: { ...headers, authorization: `Bearer ${token}` },
-      });
-    await waitFor(async () => (await list()).status === 200, { what: 'the key' });
-    using source = await world.stream(userId, { token, headers });
-    expect(source.status).toBe(200);
+    const options = { env: { REQUEST_TIMEOUT_MS: '1000' }, streamTimes: { check: 50, user: 0 } };
+    await using world = await serverKeyWorld(options, () => replies[identity]());
+    const { source, list, asked } = world;
     const beginsTo = async (what: keyof typeof replies) => {
       identity = what;
-      const before = asked;
-      await waitFor(() => source.isEnded || asked > before + 2, { what: 'further checks' });
+      const before = asked();
+      await waitFor(() => source.isEnded || asked() > before + 2, { what: 'further checks' });
     };
     await beginsTo('fails');
     // The list comes from another service. The errors of its operation do not include identity's codes, so the gateway answers
@@ -417,6 +439,17 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(source.isEnded).toBe(false);
     identity = 'refuses';
     await waitFor(() => source.isEnded, { what: 'the end of the stream' });
+  });
+
+  it('a stream of a server key rarely asks identity for the user, and still ends as soon as the key is removed', async () => {
+    const streamTimes = { check: 20, heartbeat: 100, user: 3_600_000 };
+    const user = successReply(200, { user: { role: 'visitor' } }, {});
+    await using world = await serverKeyWorld({ streamTimes }, () => user);
+    const asked = world.asked();
+    await waitFor(() => world.source.comments > 2, { what: 'several checks' });
+    await world.removeKey();
+    await waitFor(() => world.source.isEnded, { what: 'the end of the stream' });
+    expect(world.asked()).toBe(asked);
   });
 
   it('is an operation like any other: token, project, method, HEAD', async () => {

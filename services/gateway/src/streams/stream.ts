@@ -9,11 +9,13 @@ export interface StreamTimes {
   heartbeat: number;
   /** The time between two checks of the token. */
   check: number;
+  /** The time between two questions about the user that a server key acts for. Each question is a request to identity. */
+  user: number;
   /** How long a client may leave written data unread. */
   unread: number;
 }
 
-export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unread: 30_000 };
+export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, user: 15_000, unread: 30_000 };
 
 /**
  * How long a client waits before it connects again, in ms, if a newer stream of its user has taken its place. This wait is
@@ -22,13 +24,26 @@ export const streamTimes: StreamTimes = { heartbeat: 15_000, check: 1_000, unrea
  */
 const evictedRetryMs = 60_000;
 
+interface StreamParts {
+  feed: Feed;
+  writer: EventWriter;
+  identify: Identify;
+  log: Logger;
+}
+
+/**
+ * Checks a request's token again. Rejects if the request is no longer allowed. What identity said about the user of a server
+ * key is used again for `userMs`.
+ */
+export type Identify = (userMs: number) => Promise<unknown>;
+
 /**
  * One open stream. After each call of `wake`, it asks for the events that follow its position in the feed, and writes them. An
  * unnecessary call of `wake` does no harm, and a missing call only delays events. The position ensures that nothing is missed
  * or sent twice (spec#notifications-stream-resume).
  */
 export class Stream {
-  readonly #parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger };
+  readonly #parts: StreamParts;
   readonly #times: StreamTimes;
   #position: number;
   #isDue = true;
@@ -37,11 +52,7 @@ export class Stream {
   #running: Promise<void> | undefined;
   #beatAt = performance.now();
 
-  /** @param parts.identify Checks the request's token again. Rejects if the request is no longer allowed. */
-  constructor(
-    parts: { feed: Feed; writer: EventWriter; identify: () => Promise<unknown>; log: Logger },
-    options: { position: number; times: StreamTimes },
-  ) {
+  constructor(parts: StreamParts, options: { position: number; times: StreamTimes }) {
     this.#parts = parts;
     this.#position = options.position;
     this.#times = options.times;
@@ -122,7 +133,7 @@ export class Stream {
     if (this.#isChecking || this.#isEnded) return;
     this.#isChecking = true;
     try {
-      await this.#parts.identify();
+      await this.#parts.identify(this.#times.user);
     } catch (error) {
       if (!isFailure(error)) this.end();
     } finally {

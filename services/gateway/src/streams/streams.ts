@@ -8,14 +8,13 @@ import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchan
 import { checkRefused } from '../http/refused-body.ts';
 import { Feed } from './feed.ts';
 import { EventWriter, writeStreamHead } from './sse.ts';
-import { Stream, type StreamTimes, streamTimes } from './stream.ts';
+import { type Identify, Stream, type StreamTimes, streamTimes } from './stream.ts';
 
 /** A request for a stream. The request has passed the checks of route, limit and token. */
 export interface StreamRequest {
   projectId: string | null;
   caller: Caller | null;
-  /** Checks the request's token again. */
-  identify: () => Promise<unknown>;
+  identify: Identify;
 }
 
 /** The open streams of this gateway. */
