@@ -236,6 +236,16 @@ describe('kith restore', () => {
     },
   );
 
+  it('warns if the secret that sealed the data is missing', async () => {
+    const restore = (name: string, env: NodeJS.ProcessEnv) =>
+      runKith(['restore', pathOf('backup')], { KITH_DATA: pathOf(name), ...env });
+    const missing = 'warning: KITH_SECRET: the data';
+    const without = await restore('without-secret', {});
+    expect([without.code, without.stderr]).toEqual([0, expect.stringContaining(missing)]);
+    const withIt = await restore('with-secret', { KITH_SECRET: movedSecret });
+    expect([withIt.code, withIt.stderr]).toEqual([0, expect.not.stringContaining(missing)]);
+  });
+
   it('waits for no consumer that --without names', async () => {
     const backup = await copyOfBackup('retired');
     {

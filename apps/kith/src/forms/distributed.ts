@@ -156,7 +156,7 @@ const withoutSecret = Object.fromEntries(
   ),
 );
 
-const readyMs = 15_000;
+const readyMs = 60_000;
 const restartMs = 1_000;
 
 /** Waits until a process reports at its internal address that it is ready. Resolves with `false` if it is not ready in time. */

@@ -9,8 +9,9 @@ export const secretFile = 'secret';
 /** The file that holds the previous secret while `kith secrets rotate` is under way. */
 export const olderSecretFile = 'secret.previous';
 
-type Settings = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS' | 'NODE_ENV'>;
-type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>> & { KITH_SECRET: string };
+type Given = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>;
+type Settings = Given & Pick<PlatformConfig, 'NODE_ENV'>;
+type Known = Required<Given> & { KITH_SECRET: string };
 
 /**
  * The settings of an installation, with its secret. The secret is KITH_SECRET. If KITH_SECRET is not set, the secret is in the
@@ -18,7 +19,7 @@ type Known = Required<Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS
  * can still open the data that it sealed. Throws `StartError` if the secret of existing data is missing. In production, also
  * throws it if KITH_SECRET is not set.
  */
-export function withSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
+export function withSecret<Config extends Settings>(folder: DataFolder, config: Config): Config & Known {
   if (!config.KITH_SECRET && config.NODE_ENV === 'production') {
     // In production the data folder must not hold the secret, because a copy of the folder would then hold the secret together
     // with the data that it seals.
@@ -31,10 +32,10 @@ export function withSecret<Given extends Settings>(folder: DataFolder, config: G
 }
 
 /** Like `withSecret` outside of production, but changes nothing. Returns `undefined` if a start would make the secret. */
-export function withFoundSecret<Given extends Settings>(
+export function withFoundSecret<Config extends Given>(
   folder: DataFolder,
-  config: Given,
-): (Given & Known) | undefined {
+  config: Config,
+): (Config & Known) | undefined {
   const kept = keptIn(folder);
   const current = config.KITH_SECRET ?? kept[0];
   if (current === undefined) {
@@ -46,7 +47,7 @@ export function withFoundSecret<Given extends Settings>(
 }
 
 /** Like `withSecret`, but for a command. Even in production, a command may take the secret from the data folder. */
-export function withKnownSecret<Given extends Settings>(folder: DataFolder, config: Given): Given & Known {
+export function withKnownSecret<Config extends Settings>(folder: DataFolder, config: Config): Config & Known {
   const NODE_ENV = config.NODE_ENV;
   return { ...withSecret(folder, { ...config, NODE_ENV: 'development' }), NODE_ENV };
 }

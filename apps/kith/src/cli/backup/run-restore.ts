@@ -9,10 +9,10 @@ import { type BlobsConfig, blobsAt } from '@kith/store/blobs';
 import { isMoved } from '@kith/store/sqlite';
 import { type BackupManifest, readManifest } from '../../forms/backup-manifest.ts';
 import { platformConfig } from '../../forms/config.ts';
-import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
+import { type DataFolder, dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { makeFolder } from '../../forms/folder-lock.ts';
-import { secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
+import { secretFile, withFoundSecret, withKnownSecret } from '../../forms/installation-secret.ts';
 import { keptInFolder } from '../../forms/kept-in-folder.ts';
 import { storingNames } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
@@ -82,7 +82,22 @@ export async function runRestore(given: Given, { progress, ...around }: Surround
     url === undefined
       ? await restoreFolder(restoring, KITH_DATA, STORAGE_URL)
       : await restoreDatabases(restoring, { url, prefix, storageUrl: STORAGE_URL, secret, previous });
+  if (url === undefined) warnOfMissingSecret(dataFolder(KITH_DATA), config, progress);
   return { value: { counts }, text: tableOfCounts(counts) };
+}
+
+/** Warns if the first start on the restored folder would be refused, because its secret is missing. */
+function warnOfMissingSecret(
+  folder: DataFolder,
+  config: Parameters<typeof withFoundSecret>[1],
+  progress: (line: string) => void,
+): void {
+  try {
+    withFoundSecret(folder, config);
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error;
+    progress(`warning: ${error.message}`);
+  }
 }
 
 async function restoreFolder(
