@@ -70,6 +70,8 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(JSON.parse(await done('projects', 'show', id))).toEqual(updated);
     expect(await json<Project[]>('projects', 'list')).toContainEqual(updated);
     expect(await done('projects', 'list')).toMatch(new RegExp(`^id .*\\n(.*\\n)*${id}  Book club  .* none `));
+    const shown = await done('projects', 'update', id, '--storage-mib', '5');
+    expect(JSON.parse(shown)).toMatchObject({ id, storageMib: 5 });
     const [bare] = await json<Project[]>('projects', 'update', id, '--no-public-key', '--any-web-origin');
     expect(bare).toMatchObject({ publicKey: null, webOrigins: [] });
   });

@@ -101,6 +101,11 @@ function jsonIn(path: string): unknown {
   }
 }
 
+/** All settings of a project, for people. */
+export function settingsText(project: Project): string {
+  return `${JSON.stringify(project, null, 2)}\n`;
+}
+
 /** Shows projects. */
 export function projectsResult(projects: readonly Project[]): Result {
   const text = tableOf(projects, {

@@ -1,7 +1,7 @@
 import type { Project } from '@kith/contracts';
 import type { Command } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
-import { projectWord } from './projects-shared.ts';
+import { projectWord, settingsText } from './projects-shared.ts';
 
 /** Shows all of a project's settings. */
 export const showProjectCommand: Command = {
@@ -13,6 +13,6 @@ export const showProjectCommand: Command = {
   async run(given, around) {
     const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
     const value = await accessPlatform(given, around).call<Project>('GET', path);
-    return { value, text: `${JSON.stringify(value, null, 2)}\n` };
+    return { value, text: settingsText(value) };
   },
 };

@@ -1,14 +1,14 @@
 import type { Project } from '@kith/contracts';
 import { type Command, textOf, UsageError } from '../command.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
-import { projectsResult, projectWord, settingOptions, settingsOf } from './projects-shared.ts';
+import { projectWord, settingOptions, settingsOf, settingsText } from './projects-shared.ts';
 
 /** Changes a project's name or settings. A setting that is not given keeps its value. */
 export const updateProjectCommand: Command = {
   name: 'projects update',
   summary: 'change a project’s name or settings',
   text: `Settings that you do not give stay unchanged. Limits and web origins that you give replace all the earlier
-ones.`,
+ones. Prints all settings, as \`kith projects show\` does.`,
   reads: accessConfig,
   options: {
     name: { value: 'NAME', text: 'the name of the project' },
@@ -36,6 +36,7 @@ ones.`,
     };
     if (Object.keys(body).length === 0) throw new UsageError('Name at least one setting to change.');
     const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
-    return projectsResult([await accessPlatform(given, around).call<Project>('PATCH', path, body)]);
+    const project = await accessPlatform(given, around).call<Project>('PATCH', path, body);
+    return { value: [project], text: settingsText(project) };
   },
 };
