@@ -1,7 +1,7 @@
 // Starts at most 3 platforms and 18 processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessName } from '@kith/platform';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /**
@@ -40,7 +40,8 @@ describe.runIf(availableEngines().includes('containers')).each<[string, object, 
   beforeAll(async () => {
     const env = { REQUEST_TIMEOUT_MS: String(requestTimeoutMs), ...more };
     platform = await startPlatform({ engine: 'containers', env });
-    user = await platform.createUser({ name: 'Before' });
+    // A process that has just started is slow, so the first sign-up may take longer than the short time limit of requests.
+    user = await waitFor(() => platform.createUser({ name: 'Before' }), { timeoutMs: 60_000 });
   });
   afterAll(() => platform?.stop());
 

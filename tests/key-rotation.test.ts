@@ -14,7 +14,7 @@ interface Key {
 
 describe.runIf(availableEngines().includes('containers'))('rotation of the signing key', () => {
   it('loses no request under load, with several replicas', async () => {
-    const keyTimes = { announceMs: 3_000, reloadMs: 100, verifyMs: 6_000 };
+    const keyTimes = { announceMs: 5_000, reloadMs: 100, verifyMs: 10_000 };
     await using world = await startAuthWorld('containers', { keyTimes });
     await world.anotherIdentity();
     const second = await world.anotherGateway();
@@ -81,7 +81,7 @@ describe.runIf(availableEngines().includes('containers'))('rotation of the signi
       { what: 'the new key at every replica' },
     );
 
-    await waitFor(() => isUsed(after, 1), { what: 'a token of the new key' });
+    await waitFor(() => isUsed(after, 1), { timeoutMs: 30_000, what: 'a token of the new key' });
     expect(signedAt.get(after)).toBeGreaterThanOrEqual(Math.floor(Date.parse(signsFrom) / 1000));
     const [current, former] = await rotate().then((all) => all.slice(-2));
     expect([current?.kid, current?.state, former?.kid, former?.state]).toEqual([
@@ -91,7 +91,10 @@ describe.runIf(availableEngines().includes('containers'))('rotation of the signi
       'verifying',
     ]);
     await waitFor(() => isUsed(after, 5), { what: 'tokens of the new key' });
-    await waitFor(async () => !(await published()).includes(before), { what: 'the end of the old key' });
+    await waitFor(async () => !(await published()).includes(before), {
+      timeoutMs: 30_000,
+      what: 'the end of the old key',
+    });
     await over();
     await Promise.all(running);
     expect(failures).toEqual([]);

@@ -28,6 +28,8 @@ const { values } = parseArgs({
 const warmMs = 10_000;
 /** A rate that no machine reaches. So only the number of requests under way limits the load. */
 const asManyAsPossible = 5_000;
+/** At a lower rate, a fault would meet hardly any request, so a row would show nothing. */
+const leastRate = 10;
 const rows = grounds.flatMap((ground) => ground.rows);
 const wanted = values.only?.split(',');
 const unknown = wanted?.find((name) => !rows.some((row) => row.name === name));
@@ -53,6 +55,7 @@ try {
       const { url, operatorToken } = world;
       const crowd = await gather(url, { operatorToken, size: 40, random });
       const load = Math.min(rate, Math.floor((await mostServed(crowd)) / 2));
+      if (load < leastRate) throw new Error(`The platform serves only ${2 * load} requests a second.`);
       progress(`${load} requests a second`);
       for (const row of some) {
         progress(`${row.title} …`);

@@ -6,9 +6,6 @@ import { waitFor } from '@kith/testing';
 import type { Row } from '../row.ts';
 import type { Embedded } from '../world/embedded.ts';
 
-/** How long the platform may take to start again, in ms. */
-const backMs = 30_000;
-
 /** Makes a consistent copy of a database file while another process writes to the file. */
 async function copyOf(file: string, to: string): Promise<void> {
   const db = new DatabaseSync(file, { readOnly: true });
@@ -34,7 +31,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     silenceMs: 6_000,
     async fault({ world, back }) {
       await world.kill();
-      await back(backMs);
+      await back();
     },
   },
   {
@@ -45,7 +42,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
     silenceMs: 6_000,
     async fault({ world, back }) {
       await world.restart();
-      await back(backMs);
+      await back();
     },
   },
   {
@@ -61,7 +58,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
       await world.killFor(() => putBack(copy, file));
       world.log.forgetPlace();
       await rm(copy);
-      await back(backMs);
+      await back();
     },
   },
   {
@@ -94,7 +91,7 @@ export const embeddedRows: readonly Row<Embedded>[] = [
           });
           await world.killFor(() => putBack(kept, file));
           await rm(kept);
-          await world.allReady(backMs);
+          await world.allReady(60_000);
         }
       }
     },

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { traceFields, traceparentHeader } from '@kith/base';
+import { StartError, traceFields, traceparentHeader } from '@kith/base';
 import {
   type Consumer,
   type ConsumerMessages,
@@ -110,7 +110,10 @@ export class NatsConsumer {
     clearInterval(this.#heartbeat);
   }
 
-  /** Opens the consumer. If the consumer does not exist, waits, because the keeper may be creating it. */
+  /**
+   * Opens the consumer. If the consumer does not exist, waits, because the keeper may be creating it. Waits also if the broker
+   * does not answer, because the connection may be interrupted just now.
+   */
   async #firstOpen(): Promise<void> {
     const until = performance.now() + keeperMs;
     for (;;) {
@@ -118,7 +121,8 @@ export class NatsConsumer {
         await this.#open();
         return;
       } catch (error) {
-        if (!(error instanceof MayNotMake) || performance.now() > until) throw error;
+        const isFinal = error instanceof StartError && !(error instanceof MayNotMake);
+        if (isFinal || performance.now() > until) throw error;
         await pause(250, this.#stopped.signal);
       }
     }

@@ -160,7 +160,8 @@ export class NatsBus implements Bus {
           );
       },
     });
-    await this.#nc.flush();
+    // If the connection breaks now, the client subscribes again as soon as it is restored.
+    await this.#nc.flush().catch(() => undefined);
     return {
       drain: async () => {
         if (!subscription.isClosed()) await subscription.drain();

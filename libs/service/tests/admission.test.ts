@@ -112,7 +112,7 @@ describe.each(availableEngines())('a busy service (%s)', (engine) => {
     await expect.poll(() => begun).toEqual(['0', '1']);
     // The deadline of `late` is counted from the moment at which the request arrives. When the caller of `later` gives up, the
     // deadline of `late` has certainly passed.
-    const late = [call('late', 50), call('later', 1_000)];
+    const late = [call('late', 50), call('later', 3_000)];
     for (const one of late) await expect(one).rejects.toThrow('did not answer');
     goOn();
     await Promise.all(all);

@@ -165,7 +165,7 @@ test('a process whose log nobody reads starts, and stops on SIGTERM', async () =
   expect(await once(child, 'exit')).toEqual([0, null]);
 }, 90_000);
 
-test('a process that has not started yet is alive and not ready', async () => {
+test('a process that has not started yet is alive and not ready, and SIGTERM ends it at once', async () => {
   await using undo = new AsyncDisposableStack();
   const sockets: Socket[] = [];
   const listen = async () => {
@@ -197,6 +197,8 @@ test('a process that has not started yet is alive and not ready', async () => {
   const ready = await ask('/readyz');
   expect([ready.status, await ready.json()]).toEqual([503, { status: 'not ready', missing: ['starting'] }]);
   expect(await (await ask('/metrics')).text()).toContain('\nkith_ready 0\n');
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 const never = async () => {

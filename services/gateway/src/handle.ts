@@ -110,16 +110,23 @@ export function createHandle(parts: HandleParts) {
       return null;
     };
     let serverKey: ServerKeyCaller | undefined;
-    let found: { user: ScopedCaller; at: number } | undefined;
+    // A stream checks its request every second. Identity is asked less often about the user that a server key acts for, because
+    // each question is a request.
+    let actingUser: { user: ScopedCaller; at: number } | undefined;
     const identifyUser = async (userMs: number) => {
       // If a request has two `On-Behalf-Of` lines, Node joins them into one text. That text is not the id of a user. So a
       // request with a server key and two such lines is refused.
       const onBehalfOf = request.headers['on-behalf-of'] as string | undefined;
       if (sentKey !== undefined) {
         const at = performance.now();
-        const known = found && at - found.at < userMs ? found.user : undefined;
-        const by = await serverKeys.identify(sentKey, address, { onBehalfOf, known, requestId, traceparent });
-        if (by.caller && !known) found = { user: by.caller, at };
+        const reused = actingUser && at - actingUser.at < userMs ? actingUser.user : undefined;
+        const by = await serverKeys.identify(sentKey, address, {
+          onBehalfOf,
+          reused,
+          requestId,
+          traceparent,
+        });
+        if (by.caller && !reused) actingUser = { user: by.caller, at };
         serverKey = by.serverKey;
         return by.caller;
       }

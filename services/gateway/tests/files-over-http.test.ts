@@ -290,7 +290,7 @@ describe('requests that the gateway passes on to a file service', () => {
 
   it('an upload that storage does not read gets an answer in time', async () => {
     answer = () => undefined;
-    const gateway = await test.another({ env, upstreamTimes: { answer: 1_500 } });
+    const gateway = await test.another({ env, upstreamTimes: { answer: 3_000 } });
     const begun = Promise.withResolvers<IncomingMessage>();
     const onRequest = (message: unknown) => {
       const { request } = message as { request: IncomingMessage };

@@ -77,12 +77,12 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
       ...(changes.upstreamTimes ? { upstreamTimes: changes.upstreamTimes } : {}),
       ...(changes.now ? { now: changes.now } : {}),
     });
+    // On a busy machine, a worker is blocked while it loads a file. A request that arrives meanwhile seems to have waited for
+    // all this time. Short deadlines would then be over immediately.
+    await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
     return stack.use(gateway);
   };
   const gateway = await start(options);
-  // On a busy machine, a worker is blocked while it loads a file. A request that arrives meanwhile seems to have waited for all
-  // this time. Short deadlines would then be over immediately.
-  await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
   return {
     gateway,
     runtime,

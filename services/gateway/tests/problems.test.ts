@@ -99,7 +99,7 @@ describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
     const away = await call('GET', `${scope}/connections`, { authorization });
     expectProblem(away, 'gateway/unavailable');
     expect(away.headers['retry-after']).toBe('1');
-    const hasty = await test.another({ env: { REQUEST_TIMEOUT_MS: '100' } });
+    const hasty = await test.another({ env: { REQUEST_TIMEOUT_MS: '2000' } });
     const late = await send(hasty.port, { path: `${scope}/users/u`, headers: { accept } });
     expectProblem(late, 'gateway/timeout');
   });

@@ -4,6 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { Secrets } from '@kith/base';
 import type { StoredFile } from '@kith/contracts';
 import { startStorage } from '@kith/storage';
@@ -17,6 +18,7 @@ import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIs
 const mebibyte = 1024 * 1024;
 const secret = 'the secret that these suites sign with';
 const boundary = 'the-boundary';
+const idleMs = 1_000;
 const piece = Buffer.alloc(256 * 1024, 'piece');
 const pieces = 192;
 /** A size that is much larger than the buffers of all sockets between client and store. */
@@ -99,7 +101,11 @@ describe('a store that takes bytes slowly', () => {
       }),
     );
     store = undo.adopt(await openStore(place.config), (opened) => opened.close());
-    const env = { KITH_SECRET: secret, UPLOAD_IDLE_MS: '1000', UPSTREAMS: `storage=${service.httpUrl}` };
+    const env = {
+      KITH_SECRET: secret,
+      UPLOAD_IDLE_MS: String(idleMs),
+      UPSTREAMS: `storage=${service.httpUrl}`,
+    };
     await gateway.gateway.stop();
     port = (await gateway.another({ env })).port;
   });
@@ -176,4 +182,21 @@ describe('a store that takes bytes slowly', () => {
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });
     expect((await store.account(owner)).doc.files).toBe(1);
   }, 60_000);
+
+  it('a sender is not refused if the gateway itself was stopped for longer than a sender may pause', async () => {
+    gate = Promise.withResolvers();
+    gate.resolve();
+    const sender = new Sender(port, await token());
+    await sender.send(1);
+    await waitFor(async () => (await unfinishedIn(join(folder, 'files'))) > 0, { what: 'the first bytes' });
+    // The sender may pause for this long.
+    await sleep(idleMs / 2);
+    // Stops this process. After an immediate, the timers run before the sockets are read.
+    await immediate();
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * idleMs);
+    const answer = await sender.finish();
+    expect(answer?.statusCode).toBe(201);
+    await answer?.resume().toArray();
+    await blobs.removeAll(`${projectId}/`);
+  });
 });

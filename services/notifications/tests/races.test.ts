@@ -106,7 +106,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     };
     const key = { serverKey: { keyId: randomUUID() }, idempotencyKey: randomUUID() };
     const body = { userIds, type: 'order-shipped' };
-    const given = { projectId, body, ...key, deadline: Date.now() + 2_000 };
+    const given = { projectId, body, ...key, deadline: Date.now() + 4_000 };
     const answer = await callOperation(bus, createNotifications, given);
     store.change = change;
     // SQLite makes all changes of a request or none. MongoDB keeps the change of the second feed.

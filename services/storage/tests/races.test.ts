@@ -275,7 +275,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     const { held, release } = holdDeletion();
     const first = world.delete(owner, slow);
     await held;
-    const { status, body } = await world.delete(owner, late, { deadline: Date.now() + 1_000 });
+    const { status, body } = await world.delete(owner, late, { deadline: Date.now() + 4_000 });
     expect([status, body.code]).toEqual([503, 'gateway/unavailable']);
     release();
     expect((await first).status).toBe(204);

@@ -51,6 +51,8 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   const started = await Promise.allSettled(specs.map((spec) => startOne(spec, options)));
   const failed = started.find((result) => result.status === 'rejected');
   if (failed) {
+    // An engine that is ended orderly has less to recover at its next start.
+    await docker(['stop', '-t', '30', ...names]);
     await removeContainers(names);
     throw failed.reason;
   }
@@ -90,7 +92,7 @@ async function refuseIfUsed(name: string, containers: readonly string[], of: Ins
 
 async function startOne(
   spec: ContainerSpec,
-  { name, installation, secured }: NamedEnginesOptions,
+  { name, installation, secured, progress }: NamedEnginesOptions,
 ): Promise<EngineHandle> {
   const container = `${name}-${spec.engine}`;
   const volume = volumeOf(container);
@@ -112,11 +114,18 @@ async function startOne(
     spec.flags ?? [],
   ];
   await dockerOrThrow(['run', '--detach', ...flags.flat(), spec.image, ...spec.command]);
+  const slow = setTimeout(
+    () => progress?.(`${container} is still starting; \`docker logs ${container}\` says what it does`),
+    30_000,
+  );
   try {
     const alive = () => isRunning(container);
-    await untilReady(spec.engine, ports, { limitMs: 90_000, alive, probe: spec.probe });
+    // After a crash, an engine with much data recovers for minutes. If it were ended earlier, it would begin again next time.
+    await untilReady(spec.engine, ports, { limitMs: 1_800_000, alive, probe: spec.probe });
   } catch (error) {
     throw new EnginesError(`${(error as Error).message}: ${await lastLog(container)}`, { cause: error });
+  } finally {
+    clearTimeout(slow);
   }
   return engineHandle(spec, container, ports);
 }

@@ -5,7 +5,7 @@ import { hostOfUrl, readConfig, StartError } from '@kith/base';
 import { commonConfig } from '@kith/service/config';
 import { type ProcessName, secretNames, serviceNames, streamingNames } from '../services.ts';
 import type { Platform } from './embedded.ts';
-import { type ServiceProcess, startServiceProcess } from './processes.ts';
+import { type ServiceProcess, slowMs, startServiceProcess } from './processes.ts';
 
 export interface DistributedOptions {
   /** The variables that every process gets: engines, prefix, gateway settings. */
@@ -67,6 +67,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
       },
       logFile: join(options.logFolder, `${name}.log`),
       progress: options.progress,
+      signal: ending.signal,
     });
     running.set(name, one);
     void one.exited.then(() => {
@@ -91,14 +92,24 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     }
   };
   let isStopping = false;
+  const ending = new AbortController();
   const stop = async () => {
     isStopping = true;
+    ending.abort(new StartError('The platform was stopped.'));
     await running.get('gateway')?.interrupt();
     // The gateway has ended, so the services get no more requests from clients, and need not drain.
     await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
   // The gateway starts last, because it needs the services' addresses for bytes.
-  const services = await Promise.allSettled(serviceNames.map(start));
+  const services = await Promise.allSettled(
+    serviceNames.map((name) =>
+      start(name).catch((error: unknown) => {
+        // The others need not become ready any more. Their starts end with the same error.
+        ending.abort(error);
+        throw error;
+      }),
+    ),
+  );
   const isUp = services.every(({ status }) => status === 'fulfilled');
   const started = [...services, ...(isUp ? await Promise.allSettled([start('gateway')]) : [])];
   const failed = started.find((result) => result.status === 'rejected');
@@ -107,11 +118,18 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
   }
   // The gateway listens before it has identity's keys. So this function waits until the gateway is ready.
-  const gateway = running.get('gateway');
-  if (gateway && !(await untilReady(internalUrlOf(gateway)))) {
-    await stop();
-    throw new StartError(`The gateway was not ready in time; its log is in ${options.logFolder}.`);
+  // On a busy machine with many projects, this may take long. The gateway may also have ended and be restarted meanwhile.
+  const slow = setTimeout(() => options.progress?.('gateway is up, but not ready yet'), slowMs);
+  for (let isUp = false; !isUp; await pause(50)) {
+    const gateway = running.get('gateway');
+    if (!gateway && !options.restarts) {
+      clearTimeout(slow);
+      await stop();
+      throw new StartError(`The gateway has ended; its log is in ${options.logFolder}.`);
+    }
+    isUp = gateway !== undefined && (await isReady(internalUrlOf(gateway)));
   }
+  clearTimeout(slow);
   let stopping: Promise<void> | undefined;
   const platform: DistributedPlatform = {
     get url() {
@@ -156,16 +174,11 @@ const withoutSecret = Object.fromEntries(
   ),
 );
 
-const readyMs = 60_000;
 const restartMs = 1_000;
 
-/** Waits until a process reports at its internal address that it is ready. Resolves with `false` if it is not ready in time. */
-async function untilReady(internalUrl: string): Promise<boolean> {
-  const until = Date.now() + readyMs;
-  while (Date.now() < until) {
-    const answer = await fetch(`${internalUrl}/readyz`).catch(() => undefined);
-    if (answer?.ok) return true;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  return false;
+/** Whether a process reports at its internal address that it is ready. */
+async function isReady(internalUrl: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(5_000);
+  const answer = await fetch(`${internalUrl}/readyz`, { signal }).catch(() => undefined);
+  return answer?.ok ?? false;
 }

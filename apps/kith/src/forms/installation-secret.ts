@@ -9,9 +9,10 @@ export const secretFile = 'secret';
 /** The file that holds the previous secret while `kith secrets rotate` is under way. */
 export const olderSecretFile = 'secret.previous';
 
-type Given = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>;
-type Settings = Given & Pick<PlatformConfig, 'NODE_ENV'>;
-type Known = Required<Given> & { KITH_SECRET: string };
+/** The secrets that the environment gives. */
+export type GivenSecrets = Pick<PlatformConfig, 'KITH_SECRET' | 'KITH_SECRET_PREVIOUS'>;
+type Settings = GivenSecrets & Pick<PlatformConfig, 'NODE_ENV'>;
+type Known = Required<GivenSecrets> & { KITH_SECRET: string };
 
 /**
  * The settings of an installation, with its secret. The secret is KITH_SECRET. If KITH_SECRET is not set, the secret is in the
@@ -32,7 +33,7 @@ export function withSecret<Config extends Settings>(folder: DataFolder, config: 
 }
 
 /** Like `withSecret` outside of production, but changes nothing. Returns `undefined` if a start would make the secret. */
-export function withFoundSecret<Config extends Given>(
+export function withFoundSecret<Config extends GivenSecrets>(
   folder: DataFolder,
   config: Config,
 ): (Config & Known) | undefined {

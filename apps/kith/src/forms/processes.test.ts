@@ -1,8 +1,10 @@
 // Starts no platform and at most 3 processes.
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isProcessAlive } from '@kith/base';
+import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startServiceProcess } from './processes.ts';
 
@@ -13,8 +15,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Starts a process that runs `code`, and ends it. Resolves with what was said about a slow start. */
-async function start(code: string, times: { slowMs?: number; mostMs?: number }): Promise<string[]> {
+/** Starts a process that runs `code`, and ends it. Resolves with what was reported about a slow start. */
+async function start(
+  code: string,
+  options: { slowMs?: number; signal?: AbortSignal } = {},
+): Promise<string[]> {
   const main = join(folder, 'main.ts');
   await writeFile(main, code);
   const lines: string[] = [];
@@ -23,13 +28,13 @@ async function start(code: string, times: { slowMs?: number; mostMs?: number }):
     writeFileSync(join(folder, 'told'), '');
   };
   const logFile = join(folder, 'crypto.log');
-  const one = await startServiceProcess('crypto', { env: process.env, logFile, main, progress, times });
+  const one = await startServiceProcess('crypto', { env: process.env, logFile, main, progress, ...options });
   await one.kill();
   return lines;
 }
 
-test('a slow start is said, and not interrupted', async () => {
-  // Becomes ready only after something was said.
+test('a slow start is reported, and not interrupted', async () => {
+  // Becomes ready only after something was reported.
   const slow = `
     import { existsSync } from 'node:fs';
     const told = ${JSON.stringify(join(folder, 'told'))};
@@ -39,11 +44,21 @@ test('a slow start is said, and not interrupted', async () => {
   expect(lines).toEqual([`crypto is still starting; its log is ${join(folder, 'crypto.log')}`]);
 });
 
-test('nothing is said about a start that is not slow', async () => {
-  expect(await start(`process.send(${ready});setInterval(() => {}, 1_000);`, {})).toEqual([]);
+test('nothing is reported about a start that is not slow', async () => {
+  expect(await start(`process.send(${ready});setInterval(() => {}, 1_000);`)).toEqual([]);
 });
 
-test('a process that never becomes ready is ended', async () => {
-  const started = start('setInterval(() => {}, 1_000);', { mostMs: 500 });
-  await expect(started).rejects.toThrow('crypto was not ready after 0.5 s.');
+test('a process whose start is no longer wanted is killed', async () => {
+  const ending = new AbortController();
+  const file = join(folder, 'pid');
+  const neverReady = `
+    import { writeFileSync } from 'node:fs';
+    writeFileSync(${JSON.stringify(file)}, String(process.pid));
+    setInterval(() => {}, 1_000);
+  `;
+  const refused = expect(start(neverReady, { signal: ending.signal })).rejects.toThrow('no longer wanted');
+  const pid = await waitFor(async () => Number(await readFile(file, 'utf8')), { what: 'the process' });
+  ending.abort(new Error('no longer wanted'));
+  await refused;
+  await waitFor(() => !isProcessAlive(pid), { what: 'the end of the process' });
 });

@@ -34,17 +34,19 @@ export interface ServiceProcess {
 }
 
 const { resolve } = createRequire(import.meta.url);
-/**
- * A start may take minutes, for example while indexes are made in a large database, or while the machine is overloaded. Killing
- * it early would repeat the same work forever. `slowMs` is when to say that it takes long, `mostMs` when to give up.
- */
-const startTimes = { slowMs: 30_000, mostMs: 600_000 };
+/** When to say that a start takes long, in ms. */
+export const slowMs = 30_000;
 const rotateEveryMs = 10_000;
 
 /**
  * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is rotated when
  * it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main` can
- * name another file to run, for example of another version. `progress` is told if the start takes long.
+ * name another file to run, for example of another version.
+ *
+ * There is no time limit, because a start may take very long, for example while indexes are made in a large database, or while
+ * the machine is overloaded. If the process were killed, the next attempt would begin the same work again. `progress` is told
+ * if the start is not done after `slowMs`. When `signal` is aborted before the process is ready, the process is killed, and the
+ * start rejects with the signal's reason.
  */
 export async function startServiceProcess(
   name: ProcessName,
@@ -53,10 +55,11 @@ export async function startServiceProcess(
     logFile: string;
     main?: string;
     progress?: ((line: string) => void) | undefined;
-    /** In ms. If a time is left out, its default applies. */
-    times?: Partial<typeof startTimes>;
+    signal?: AbortSignal;
+    slowMs?: number;
   },
 ): Promise<ServiceProcess> {
+  options.signal?.throwIfAborted();
   const child = spawnLogged(options.main ?? mainOf(name), options);
   let lastWords = '';
   child.stderr?.on('data', (chunk: Buffer) => {
@@ -67,16 +70,12 @@ export async function startServiceProcess(
   });
   const rotating = setInterval(() => rotateLog(options.logFile), rotateEveryMs).unref();
   void exited.then(() => clearInterval(rotating));
-  const { slowMs, mostMs } = { ...startTimes, ...options.times };
   const slow = setTimeout(
     () => options.progress?.(`${name} is still starting; its log is ${options.logFile}`),
-    slowMs,
+    options.slowMs ?? slowMs,
   );
-  const ready = await readyMessage(name, child, {
-    exited,
-    lastWords: () => lastWords,
-    mostMs,
-  }).finally(() => clearTimeout(slow));
+  const wait = { exited, lastWords: () => lastWords, signal: options.signal };
+  const ready = await readyMessage(name, child, wait).finally(() => clearTimeout(slow));
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     await exited;
@@ -120,9 +119,9 @@ function mainOf(name: ProcessName): string {
 async function readyMessage(
   name: string,
   child: ChildProcess,
-  { exited, lastWords, mostMs }: { exited: Promise<unknown>; lastWords: () => string; mostMs: number },
+  wait: { exited: Promise<unknown>; lastWords: () => string; signal: AbortSignal | undefined },
 ): Promise<ReadyMessage> {
-  let timer: NodeJS.Timeout | undefined;
+  const { exited, lastWords, signal } = wait;
   const message = new Promise<ReadyMessage>((resolve) => {
     child.on('message', (content) => {
       if ((content as ReadyMessage).type === 'ready') resolve(content as ReadyMessage);
@@ -131,16 +130,16 @@ async function readyMessage(
   const gone = exited.then(() => {
     throw new StartError(lastWords().trim() || `${name} ended before it was ready.`);
   });
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      child.kill('SIGKILL');
-      reject(new StartError(`${name} was not ready after ${mostMs / 1000} s.`));
-    }, mostMs);
-  });
+  const { promise: unwanted, reject } = Promise.withResolvers<never>();
+  const giveUp = () => {
+    child.kill('SIGKILL');
+    reject(signal?.reason);
+  };
+  signal?.addEventListener('abort', giveUp);
   try {
-    return await Promise.race([message, gone, late]);
+    return await Promise.race([message, gone, unwanted]);
   } finally {
-    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
     gone.catch(() => undefined);
   }
 }

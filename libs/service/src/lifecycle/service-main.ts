@@ -35,7 +35,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
   schema: Schema,
   start: (runtime: ServiceRuntime, config: z.output<Schema>) => Promise<RunningService & { url?: string }>,
 ): Promise<void> {
-  return runProcess(name, async (env) => {
+  const startOnBus = async (env: NodeJS.ProcessEnv) => {
     const config = readConfig(schema, env) as z.output<typeof serviceConfig>;
     refusePlainEngines(config);
     const log = createLogger({ name, level: config.LOG_LEVEL });
@@ -80,5 +80,7 @@ export function runOnBus<Schema extends typeof serviceConfig>(
         await internal.close();
       },
     };
-  });
+  };
+  // The start may take minutes, and all that it has opened ends with the process.
+  return runProcess(name, startOnBus, { endsWhileStarting: true });
 }

@@ -84,7 +84,7 @@ export async function startService<App>(
   const intakes: Intake[] = [];
   const durables = subscriptions.map(({ durable }) => durable);
   const restored = outbox && (await startOverIfRestored({ bus, outbox }, durables));
-  for (const one of subscriptions) intakes.push(await subscribe(one, options));
+  intakes.push(...(await Promise.all(subscriptions.map((one) => subscribe(one, options)))));
   if (restored) {
     await parts.restored?.();
     await restored.finish();

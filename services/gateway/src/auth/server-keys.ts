@@ -56,7 +56,7 @@ export class ServerKeys {
   /**
    * Throws `auth/unauthorized` or `auth/forbidden`. While the keys or the user cannot be looked up, throws
    * `gateway/unavailable` or `gateway/timeout`.
-   * @param asked.known The user in `onBehalfOf`, if an earlier call for this request has found the user and identity need not be
+   * @param asked.reused The user in `onBehalfOf`, if an earlier call for this request has found the user and identity need not be
    * asked again. The key is always checked.
    */
   async identify(
@@ -64,7 +64,7 @@ export class ServerKeys {
     address: Extract<Address, { kind: 'operation' }>,
     asked: {
       onBehalfOf: string | undefined;
-      known: ScopedCaller | undefined;
+      reused: ScopedCaller | undefined;
       requestId: string;
       traceparent: string | undefined;
     },
@@ -93,7 +93,7 @@ export class ServerKeys {
       );
     }
     if (may === 'never' || operation.auth === 'server-key') throw forbidden(never);
-    return { serverKey, caller: asked.known ?? (await this.#userOf(projectId, onBehalfOf, asked)) };
+    return { serverKey, caller: asked.reused ?? (await this.#userOf(projectId, onBehalfOf, asked)) };
   }
 
   async #userOf(

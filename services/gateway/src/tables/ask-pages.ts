@@ -8,7 +8,8 @@ interface PagedSpec extends InternalOperationSpec {
   output: z.ZodType<{ next: string | null }>;
 }
 
-const patienceMs = 2_000;
+/** Long enough for a large page from a busy replica. If a replica is away, `ask` soon asks another one. */
+const patienceMs = 5_000;
 
 /** Asks for all pages of a list, one after the other. Waits at most `timeoutMs` for each page. Throws as `ask` does. */
 export async function askPages<O extends PagedSpec>(

@@ -26,33 +26,30 @@ export function watchSender(
     onWhole(): void;
   },
 ): () => void {
+  const everyMs = Math.max(10, Math.min(1_000, idleMs / 4, stuckMs / 4));
   let seen = request.socket.bytesRead;
-  let movedAt = performance.now();
-  let heldAt: number | undefined;
-  const timer = setInterval(
-    () => {
-      if (request.complete) {
-        clearInterval(timer);
-        return onWhole();
-      }
-      const { bytesRead } = request.socket;
-      const now = performance.now();
-      const hasMoved = bytesRead !== seen;
-      heldAt = isHeld() && !hasMoved ? (heldAt ?? now) : undefined;
-      if (hasMoved || heldAt !== undefined) {
-        seen = bytesRead;
-        movedAt = now;
-      }
-      if (now - movedAt >= idleMs) {
-        clearInterval(timer);
-        onIdle();
-      } else if (heldAt !== undefined && now - heldAt >= stuckMs) {
-        clearInterval(timer);
-        onStuck();
-      }
-    },
-    Math.max(10, Math.min(1_000, idleMs / 4, stuckMs / 4)),
-  );
+  // Checks are counted, and not ms. A process that was stopped for a while has not yet read what has arrived meanwhile. It reads
+  // this before its second check.
+  let idleChecks = 0;
+  let heldChecks = 0;
+  const timer = setInterval(() => {
+    if (request.complete) {
+      clearInterval(timer);
+      return onWhole();
+    }
+    const { bytesRead } = request.socket;
+    const hasMoved = bytesRead !== seen;
+    seen = bytesRead;
+    heldChecks = isHeld() && !hasMoved ? heldChecks + 1 : 0;
+    idleChecks = hasMoved || heldChecks > 0 ? 0 : idleChecks + 1;
+    if (idleChecks * everyMs >= idleMs) {
+      clearInterval(timer);
+      onIdle();
+    } else if (heldChecks * everyMs >= stuckMs) {
+      clearInterval(timer);
+      onStuck();
+    }
+  }, everyMs);
   timer.unref();
   return () => clearInterval(timer);
 }

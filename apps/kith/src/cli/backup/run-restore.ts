@@ -12,7 +12,12 @@ import { platformConfig } from '../../forms/config.ts';
 import { type DataFolder, dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
 import { makeFolder } from '../../forms/folder-lock.ts';
-import { secretFile, withFoundSecret, withKnownSecret } from '../../forms/installation-secret.ts';
+import {
+  type GivenSecrets,
+  secretFile,
+  withFoundSecret,
+  withKnownSecret,
+} from '../../forms/installation-secret.ts';
 import { keptInFolder } from '../../forms/kept-in-folder.ts';
 import { storingNames } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
@@ -86,10 +91,10 @@ export async function runRestore(given: Given, { progress, ...around }: Surround
   return { value: { counts }, text: tableOfCounts(counts) };
 }
 
-/** Warns if the first start on the restored folder would be refused, because its secret is missing. */
+/** Warns if a start on the restored folder, in this command's environment, would have no secret to open the data with. */
 function warnOfMissingSecret(
   folder: DataFolder,
-  config: Parameters<typeof withFoundSecret>[1],
+  config: GivenSecrets,
   progress: (line: string) => void,
 ): void {
   try {

@@ -8,7 +8,7 @@ export const updateProjectCommand: Command = {
   name: 'projects update',
   summary: 'change a project’s name or settings',
   text: `Settings that you do not give stay unchanged. Limits and web origins that you give replace all the earlier
-ones. Prints all settings, as \`kith projects show\` does.`,
+ones. Without --json, prints all settings, as \`kith projects show\` does.`,
   reads: accessConfig,
   options: {
     name: { value: 'NAME', text: 'the name of the project' },
