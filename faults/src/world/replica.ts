@@ -21,6 +21,7 @@ export class Replica {
   readonly #options: ReplicaOptions;
   #process: ServiceProcess | undefined;
   #starting: Promise<void> | undefined;
+  #giveUp = new AbortController();
   #isWanted = false;
   /** The checkout that the process runs from, if it is not this checkout. */
   #tree: string | undefined;
@@ -47,6 +48,7 @@ export class Replica {
   start(extra: NodeJS.ProcessEnv = {}): Promise<void> {
     this.#isWanted = true;
     this.#extra = extra;
+    if (!this.#starting) this.#giveUp = new AbortController();
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined;
     });
@@ -76,6 +78,7 @@ export class Replica {
   /** Sends SIGTERM, and waits until the process has ended. The process is not started again. */
   async stop(): Promise<void> {
     this.#isWanted = false;
+    this.#giveUp.abort();
     await this.#starting?.catch(() => undefined);
     await this.#process?.stop();
   }
@@ -91,6 +94,7 @@ export class Replica {
         const one = await startServiceProcess(name, {
           env: { ...env, INTERNAL_PORT: String(internalPort), ...this.#extra },
           logFile,
+          signal: this.#giveUp.signal,
           ...(this.#tree && { main: join(this.#tree, 'services', name, 'src/main.ts') }),
         });
         this.#process = one;

@@ -190,7 +190,7 @@ describe('a store that takes bytes slowly', () => {
     await sender.send(1);
     await waitFor(async () => (await unfinishedIn(join(folder, 'files'))) > 0, { what: 'the first bytes' });
     // The sender may pause for this long.
-    await sleep(idleMs / 2);
+    await sleep(idleMs / 4);
     // Stops this process. After an immediate, the timers run before the sockets are read.
     await immediate();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * idleMs);

@@ -48,13 +48,20 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   await refuseOthersVolumes(names.map(volumeOf), installation);
   removeAtExit(names);
   progress(`Starting MongoDB, NATS and Redis (${names.join(', ')})`);
-  const started = await Promise.allSettled(specs.map((spec) => startOne(spec, options)));
-  const failed = started.find((result) => result.status === 'rejected');
-  if (failed) {
+  const giveUp = new AbortController();
+  const started = await Promise.allSettled(
+    specs.map((spec) =>
+      startOne(spec, options, giveUp.signal).catch((error: unknown) => {
+        giveUp.abort(error);
+        throw error;
+      }),
+    ),
+  );
+  if (giveUp.signal.aborted) {
     // An engine that is ended orderly has less to recover at its next start.
     await docker(['stop', '-t', '30', ...names]);
     await removeContainers(names);
-    throw failed.reason;
+    throw giveUp.signal.reason;
   }
   const [mongo, nats, redis] = started.map(
     (result) => (result as PromiseFulfilledResult<EngineHandle>).value,
@@ -90,9 +97,11 @@ async function refuseIfUsed(name: string, containers: readonly string[], of: Ins
   }
 }
 
+/** Starts an engine. Gives up when `signal` is aborted, because another engine has failed. */
 async function startOne(
   spec: ContainerSpec,
   { name, installation, secured, progress }: NamedEnginesOptions,
+  signal: AbortSignal,
 ): Promise<EngineHandle> {
   const container = `${name}-${spec.engine}`;
   const volume = volumeOf(container);
@@ -119,7 +128,7 @@ async function startOne(
     30_000,
   );
   try {
-    const alive = () => isRunning(container);
+    const alive = async () => !signal.aborted && isRunning(container);
     // After a crash, an engine with much data recovers for minutes. If it were ended earlier, it would begin again next time.
     await untilReady(spec.engine, ports, { limitMs: 1_800_000, alive, probe: spec.probe });
   } catch (error) {

@@ -118,14 +118,15 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
   }
   // The gateway listens before it has identity's keys. So this function waits until the gateway is ready.
-  // On a busy machine with many projects, this may take long. The gateway may also have ended and be restarted meanwhile.
+  // On a busy machine with many projects, this may take long. A process may also have ended and be restarted meanwhile.
   const slow = setTimeout(() => options.progress?.('gateway is up, but not ready yet'), slowMs);
   for (let isUp = false; !isUp; await pause(50)) {
     const gateway = running.get('gateway');
-    if (!gateway && !options.restarts) {
+    const ended = all.find((name) => !running.has(name));
+    if (ended && !options.restarts) {
       clearTimeout(slow);
       await stop();
-      throw new StartError(`The gateway has ended; its log is in ${options.logFolder}.`);
+      throw new StartError(`${ended} has ended; its log is in ${options.logFolder}.`);
     }
     isUp = gateway !== undefined && (await isReady(internalUrlOf(gateway)));
   }

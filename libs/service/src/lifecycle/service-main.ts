@@ -81,6 +81,6 @@ export function runOnBus<Schema extends typeof serviceConfig>(
       },
     };
   };
-  // The start may take minutes, and all that it has opened ends with the process.
+  // The start may take minutes, and an interrupted start leaves nothing that the next start cannot take up.
   return runProcess(name, startOnBus, { endsWhileStarting: true });
 }

@@ -1,4 +1,4 @@
-import { ApiError, type Logger } from '@kith/base';
+import { ApiError, type Logger, within } from '@kith/base';
 import type { Bus, Intake } from '@kith/bus';
 import { noticeSubject } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
@@ -24,6 +24,7 @@ export interface Followed<Body extends z.ZodType> {
 
 const refreshMs = 30_000;
 const checkMs = 250;
+const requestMs = 4_000;
 
 /**
  * Follows a table: listens for the notices of the table's changes. Also loads the whole table at start, after each break of the
@@ -80,9 +81,10 @@ export class Following {
     return this.#isLoaded ? (performance.now() - this.#loadedAt) / 1000 : undefined;
   }
 
-  /** Resolves if the table has been loaded. Otherwise tries to load it now. Throws `gateway/unavailable` if this fails. */
+  /** Resolves if the table has been loaded. Otherwise tries to load it now. Throws `gateway/unavailable` if this fails or takes long. */
   async loaded(): Promise<void> {
-    if (!this.#isLoaded) await this.#loadWhenDue();
+    // A load may take longer than a request can wait.
+    if (!this.#isLoaded) await within(this.#loadWhenDue(), requestMs);
     if (!this.#isLoaded) throw new ApiError('gateway/unavailable');
   }
 
