@@ -9,6 +9,7 @@ export { fold } from './fold.ts';
 export { hostOfUrl } from './host-of-url.ts';
 export { nextTurnBefore } from './next-turn.ts';
 export { failedAfterChange } from './not-made.ts';
+export { noteSlow } from './note-slow.ts';
 export { isProcessAlive } from './process-alive.ts';
 export { redactUrl } from './redact-url.ts';
 export { CannotOpen, Secrets } from './secrets/secrets.ts';

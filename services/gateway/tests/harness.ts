@@ -62,7 +62,7 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
     shared = { kind: 'redis', url: stack.use(await startEngines()).redisUrl, ...patience };
   }
   const start = async (changes: TestOptions) => {
-    const gateway = await startGateway({
+    const started = await startGateway({
       runtime: {
         ...runtime,
         bus: changes.bus ?? runtime.bus,
@@ -77,10 +77,11 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
       ...(changes.upstreamTimes ? { upstreamTimes: changes.upstreamTimes } : {}),
       ...(changes.now ? { now: changes.now } : {}),
     });
+    stack.use(started);
     // On a busy machine, a worker is blocked while it loads a file. A request that arrives meanwhile seems to have waited for
     // all this time. Short deadlines would then be over immediately.
     await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
-    return stack.use(gateway);
+    return started;
   };
   const gateway = await start(options);
   return {

@@ -1,3 +1,4 @@
+import { noteSlow } from '@kith/base';
 import { isAlive, owner, ownerLabel, removeAtExit, removeContainers } from './cleanup.ts';
 import { docker, dockerOrThrow } from './docker.ts';
 import { type EngineHandle, type Engines, engineHandle, enginesOf, isRunning, lastLog } from './handle.ts';
@@ -48,28 +49,22 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
   await refuseOthersVolumes(names.map(volumeOf), installation);
   removeAtExit(names);
   progress(`Starting MongoDB, NATS and Redis (${names.join(', ')})`);
+  // An engine that shuts down cleanly has less to recover at its next start.
+  const end = async () => {
+    await docker(['stop', '-t', '30', ...names]);
+    await removeContainers(names);
+  };
   const giveUp = new AbortController();
-  const started = await Promise.allSettled(
+  const [mongo, nats, redis] = await Promise.all(
     specs.map((spec) =>
-      startOne(spec, options, giveUp.signal).catch((error: unknown) => {
-        giveUp.abort(error);
-        throw error;
-      }),
+      startOne(spec, options, giveUp.signal).catch((error: unknown) => giveUp.abort(error)),
     ),
   );
   if (giveUp.signal.aborted) {
-    // An engine that is ended orderly has less to recover at its next start.
-    await docker(['stop', '-t', '30', ...names]);
-    await removeContainers(names);
+    await end();
     throw giveUp.signal.reason;
   }
-  const [mongo, nats, redis] = started.map(
-    (result) => (result as PromiseFulfilledResult<EngineHandle>).value,
-  );
-  return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, async () => {
-    await docker(['stop', '-t', '30', ...names]);
-    await removeContainers(names);
-  });
+  return enginesOf({ mongo: mongo!, nats: nats!, redis: redis! }, end);
 }
 
 /**
@@ -123,18 +118,15 @@ async function startOne(
     spec.flags ?? [],
   ];
   await dockerOrThrow(['run', '--detach', ...flags.flat(), spec.image, ...spec.command]);
-  const slow = setTimeout(
-    () => progress?.(`${container} is still starting; \`docker logs ${container}\` says what it does`),
-    30_000,
-  );
+  const alive = async () => !signal.aborted && isRunning(container);
+  // After a crash, an engine with much data recovers for minutes. If it were ended earlier, it would begin again next time.
+  const ready = untilReady(spec.engine, ports, { limitMs: 1_800_000, alive, probe: spec.probe });
   try {
-    const alive = async () => !signal.aborted && isRunning(container);
-    // After a crash, an engine with much data recovers for minutes. If it were ended earlier, it would begin again next time.
-    await untilReady(spec.engine, ports, { limitMs: 1_800_000, alive, probe: spec.probe });
+    await noteSlow(ready, () =>
+      progress?.(`${container} is still starting; \`docker logs ${container}\` says what it does`),
+    );
   } catch (error) {
     throw new EnginesError(`${(error as Error).message}: ${await lastLog(container)}`, { cause: error });
-  } finally {
-    clearTimeout(slow);
   }
   return engineHandle(spec, container, ports);
 }

@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { hostOfUrl, readConfig, StartError } from '@kith/base';
+import { hostOfUrl, noteSlow, readConfig, StartError } from '@kith/base';
 import { commonConfig } from '@kith/service/config';
 import { type ProcessName, secretNames, serviceNames, streamingNames } from '../services.ts';
 import type { Platform } from './embedded.ts';
-import { type ServiceProcess, slowMs, startServiceProcess } from './processes.ts';
+import { type ServiceProcess, startServiceProcess } from './processes.ts';
 
 export interface DistributedOptions {
   /** The variables that every process gets: engines, prefix, gateway settings. */
@@ -100,37 +100,29 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     // The gateway has ended, so the services get no more requests from clients, and need not drain.
     await Promise.all([...running.values()].map((one) => one.interrupt()));
   };
-  // The gateway starts last, because it needs the services' addresses for bytes.
-  const services = await Promise.allSettled(
-    serviceNames.map((name) =>
-      start(name).catch((error: unknown) => {
-        // The others need not become ready any more. Their starts end with the same error.
-        ending.abort(error);
-        throw error;
-      }),
-    ),
-  );
-  const isUp = services.every(({ status }) => status === 'fulfilled');
-  const started = [...services, ...(isUp ? await Promise.allSettled([start('gateway')]) : [])];
-  const failed = started.find((result) => result.status === 'rejected');
-  if (failed) {
-    await stop();
-    throw failed.reason instanceof Error ? failed.reason : new StartError(String(failed.reason));
-  }
-  // The gateway listens before it has identity's keys. So this function waits until the gateway is ready.
-  // On a busy machine with many projects, this may take long. A process may also have ended and be restarted meanwhile.
-  const slow = setTimeout(() => options.progress?.('gateway is up, but not ready yet'), slowMs);
-  for (let isUp = false; !isUp; await pause(50)) {
-    const gateway = running.get('gateway');
-    const ended = all.find((name) => !running.has(name));
-    if (ended && !options.restarts) {
-      clearTimeout(slow);
-      await stop();
-      throw new StartError(`${ended} has ended; its log is in ${options.logFolder}.`);
+  /** Waits for the gateway, which listens before it has identity's keys. */
+  const gatewayReady = async () => {
+    // On a busy machine with many projects, this may take long. A process may also have ended and be restarted meanwhile.
+    for (;;) {
+      const gateway = running.get('gateway');
+      const ended = all.find((name) => !running.has(name));
+      if (ended && !options.restarts)
+        throw new StartError(`${ended} has ended; its log is in ${options.logFolder}.`);
+      if (gateway && (await isReady(internalUrlOf(gateway)))) return;
+      await pause(50);
     }
-    isUp = gateway !== undefined && (await isReady(internalUrlOf(gateway)));
+  };
+  try {
+    // If one cannot start, the others need not become ready any more. Their starts end, too.
+    await Promise.all(serviceNames.map((name) => start(name).catch((error: unknown) => ending.abort(error))));
+    ending.signal.throwIfAborted();
+    // The gateway starts last, because it needs the services' addresses for bytes.
+    await start('gateway');
+    await noteSlow(gatewayReady(), () => options.progress?.('gateway is up, but not ready yet'));
+  } catch (error) {
+    await stop();
+    throw error;
   }
-  clearTimeout(slow);
   let stopping: Promise<void> | undefined;
   const platform: DistributedPlatform = {
     get url() {

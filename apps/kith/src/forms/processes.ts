@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
-import { StartError } from '@kith/base';
+import { noteSlow, StartError } from '@kith/base';
 import type { ProcessName } from '../services.ts';
 import { nodeFlags } from './node-flags.ts';
 import { rotateLog } from './rotate-log.ts';
@@ -34,8 +34,6 @@ export interface ServiceProcess {
 }
 
 const { resolve } = createRequire(import.meta.url);
-/** When to say that a start takes long, in ms. */
-export const slowMs = 30_000;
 const rotateEveryMs = 10_000;
 
 /**
@@ -45,7 +43,7 @@ const rotateEveryMs = 10_000;
  *
  * There is no time limit, because a start may take very long, for example while indexes are made in a large database, or while
  * the machine is overloaded. If the process were killed, the next attempt would begin the same work again. `progress` is told
- * if the start is not done after `slowMs`. When `signal` is aborted before the process is ready, the process is killed, and the
+ * if the start is not done after `slowMs` (30 s). When `signal` is aborted before the process is ready, the process is killed, and the
  * start rejects with the signal's reason.
  */
 export async function startServiceProcess(
@@ -70,12 +68,12 @@ export async function startServiceProcess(
   });
   const rotating = setInterval(() => rotateLog(options.logFile), rotateEveryMs).unref();
   void exited.then(() => clearInterval(rotating));
-  const slow = setTimeout(
-    () => options.progress?.(`${name} is still starting; its log is ${options.logFile}`),
-    options.slowMs ?? slowMs,
-  );
   const wait = { exited, lastWords: () => lastWords, signal: options.signal };
-  const ready = await readyMessage(name, child, wait).finally(() => clearTimeout(slow));
+  const ready = await noteSlow(
+    readyMessage(name, child, wait),
+    () => options.progress?.(`${name} is still starting; its log is ${options.logFile}`),
+    options.slowMs,
+  );
   const end = async (signal: NodeJS.Signals) => {
     child.kill(signal);
     await exited;

@@ -74,23 +74,21 @@ export class GridFsBlobs implements Blobs {
 
   static async open({ url, database }: { url: string; database: string }): Promise<GridFsBlobs> {
     const settings = { ...surely, serverSelectionTimeoutMS: 3_000, connectTimeoutMS: 3_000 };
-    {
-      // The first client has no `socketTimeoutMS`, because creating an index of a large collection may take very long.
-      await using first = new MongoClient(url, settings);
-      const { files, chunks } = collectionsOf(first.db(database));
-      await files.createIndex({ filename: 1, uploadDate: 1 });
-      await chunks.createIndex({ files_id: 1, n: 1 }, { unique: true });
-    }
+    // The first client has no `socketTimeoutMS`, because creating an index of a large collection may take very long.
+    await using firstClient = new MongoClient(url, settings);
+    const first = new GridFsBlobs(firstClient, database);
+    await first.#files.createIndex({ filename: 1, uploadDate: 1 });
+    await first.#chunks.createIndex({ files_id: 1, n: 1 }, { unique: true });
     const client = new MongoClient(url, { ...settings, socketTimeoutMS: 30_000, maxPoolSize: 20 });
     return new GridFsBlobs(client, database);
   }
 
   get #files() {
-    return collectionsOf(this.#db).files;
+    return this.#db.collection<File>(`${bucketName}.files`);
   }
 
   get #chunks() {
-    return collectionsOf(this.#db).chunks;
+    return this.#db.collection<Chunk>(`${bucketName}.chunks`);
   }
 
   get #passes() {
@@ -276,11 +274,4 @@ function idAt(time: number): ObjectId {
 function below(prefix: string): { $gt: string; $lt: string } {
   checkKey(prefix);
   return { $gt: prefix, $lt: `${prefix.slice(0, -1)}0` };
-}
-
-function collectionsOf(db: Db) {
-  return {
-    files: db.collection<File>(`${bucketName}.files`),
-    chunks: db.collection<Chunk>(`${bucketName}.chunks`),
-  };
 }
