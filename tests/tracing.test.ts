@@ -128,6 +128,7 @@ describe.each(availableEngines())('tracing (%s)', (engine) => {
       body: { message: 'Hello' },
     });
     expect(answer.status).toBe(201);
+    await until(client.traceId, 'publish connection.requested', 'producer');
     await until(client.traceId, 'process connection.requested', 'consumer');
     await until(client.traceId, 'publish notification.created', 'producer');
     const spans = trace(client.traceId);
