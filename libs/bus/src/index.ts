@@ -18,6 +18,7 @@ export {
 } from './bus.ts';
 export { BusWrapper } from './bus-wrapper.ts';
 export { InFlight } from './in-flight.ts';
+export { listenAtStart } from './listen-at-start.ts';
 export { checkedMessage, messageSize } from './message.ts';
 export { observedBus } from './observed-bus.ts';
 export { receivedAt, watchAbsence } from './received-at.ts';

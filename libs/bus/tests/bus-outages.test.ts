@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger } from '@kith/base';
-import { type Message, NoResponders, RequestTimeout, shedHeader, streamNames } from '@kith/bus';
+import {
+  listenAtStart,
+  type Message,
+  NoResponders,
+  RequestTimeout,
+  shedHeader,
+  streamNames,
+} from '@kith/bus';
 import { NatsBus } from '@kith/bus/nats';
 import { availableEngines, eraseEngines, layLine, startEngines, uniquePrefix, waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -160,6 +167,21 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     // The client renews its subscriptions before it sends anything else.
     await bus.broadcast(subject(), message.body);
     expect(hasSubscribed()).toBe(false);
+  });
+
+  test('a listener of a process that starts waits until the connection is restored', async () => {
+    await using line = await layLine(new URL(url));
+    const bus = await connect(`nats://${line.address}`);
+    const to = subject();
+    line.cut();
+    await waitFor(() => !bus.isConnected());
+    const heard: string[] = [];
+    const listening = listenAtStart(bus, to, ({ subject: on }) => void heard.push(on));
+    line.mend();
+    await listening;
+    await (await connect()).broadcast(to, message.body);
+    await waitFor(() => heard.length > 0);
+    expect(heard).toEqual([to]);
   });
 
   test('without a connection, a server of requests still drains, and waits for the work under way', async () => {

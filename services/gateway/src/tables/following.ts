@@ -1,5 +1,5 @@
 import { ApiError, type Logger, within } from '@kith/base';
-import type { Bus, Intake } from '@kith/bus';
+import { type Bus, type Intake, listenAtStart } from '@kith/bus';
 import { noticeSubject } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
 import type { z } from 'zod';
@@ -60,7 +60,7 @@ export class Following {
     const { bus } = options;
     const { notice } = followed;
     const following = new Following(notice.name, () => followed.load(), options);
-    following.#intake = await bus.listen(noticeSubject(bus.prefix, notice), ({ body }) =>
+    following.#intake = await listenAtStart(bus, noticeSubject(bus.prefix, notice), ({ body }) =>
       followed.hear(notice.body.parse(JSON.parse(new TextDecoder().decode(body)))),
     );
     bus.onReconnect(() => {
