@@ -11,21 +11,33 @@ interface PagedSpec extends InternalOperationSpec {
 /** Long enough for a large page from a busy replica. If a replica is away, `ask` soon asks another one. */
 const patienceMs = 5_000;
 
-/** Asks for all pages of a list, one after the other. Waits at most `timeoutMs` for each page. Throws as `ask` does. */
+/** How often a page is asked for, except the first one. If the first page fails, identity is probably away. */
+const attempts = 3;
+
+/**
+ * Asks for all pages of a list, one after the other. Waits at most `timeoutMs` for each answer. A later page that fails is asked
+ * for again, because otherwise a table of many pages may never be complete while identity is overloaded. Throws as `ask` does.
+ */
 export async function askPages<O extends PagedSpec>(
   bus: Bus,
   spec: O,
   { requestId, timeoutMs = patienceMs }: { requestId: string; timeoutMs?: number | undefined },
 ): Promise<OutputOf<O>[]> {
+  const askPage = (after: string | null) =>
+    ask(bus, spec, { after } as BodyOf<O>, { requestId, deadline: Date.now() + timeoutMs });
   const pages: OutputOf<O>[] = [];
   let after: string | null = null;
+  let failures = 0;
   do {
-    const page: OutputOf<O> = await ask(bus, spec, { after } as BodyOf<O>, {
-      requestId,
-      deadline: Date.now() + timeoutMs,
-    });
-    pages.push(page);
-    after = (page as { next: string | null }).next;
+    try {
+      const page: OutputOf<O> = await askPage(after);
+      pages.push(page);
+      after = (page as { next: string | null }).next;
+      failures = 0;
+    } catch (error) {
+      failures += 1;
+      if (after === null || failures === attempts) throw error;
+    }
   } while (after !== null);
   return pages;
 }
