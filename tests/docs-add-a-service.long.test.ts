@@ -36,7 +36,7 @@ describe(`docs/${guide}`, () => {
     const words = ['tools/bootstrap.mjs', 'tools/test.ts', 'services/statistics'];
     const { stdout } = await run(process.execPath, words, { cwd: copy.path, env });
     expect(stdout).toContain(`${availableEngines().length} passed, 0 failed`);
-  }, 60_000);
+  }, 300_000);
 
   it.runIf(availableEngines().includes('containers'))(
     'the service of the guide runs in a container of docker-compose, with its rights on NATS and with its metrics',

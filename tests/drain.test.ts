@@ -10,7 +10,7 @@ import { startByKith } from './support/start-script.ts';
 
 const request = 'GET /.well-known/jwks.json HTTP/1.1\r\nHost: x\r\n\r\n';
 /** How long a gateway drains, in ms. This is longer than the test needs to send its requests, even on a busy machine. */
-const DRAIN_MS = '6000';
+const DRAIN_MS = '12000';
 
 /** A running process that contains a gateway. The test can tell this process to end. */
 interface Running extends AsyncDisposable {

@@ -262,7 +262,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     );
     expect((await download({ ...ada, id: ada.id.toUpperCase() })).status).toBe(200);
     await call(ada, 'DELETE', `/users/${ada.id}`);
-    await waitFor(async () => (await download(ada)).status !== 200);
+    await waitFor(async () => (await download(ada)).status === 401);
     expect(await ask(pathOf(ada), ada.accessToken)).toMatchObject([401, { code: 'auth/unauthorized' }]);
   });
 });

@@ -102,7 +102,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     // KITH_SECRET.
     const sealed = await runKith(['move', '--from', data], { ...env(), KITH_SECRET: undefined });
     expect([sealed.code, sealed.stderr]).toEqual([1, expect.stringContaining('KITH_SECRET: the data in')]);
-    const killed = await kith([...words.slice(0, 2), data], env(), 'connections.pairs');
+    const killed = await kith([...words.slice(0, 2), data], env(), 'identity.users: ');
     expect(killed.code).toBe(null);
     expect(killed.stderr).toMatch(/^waiting for pending work …\n/);
     expect(killed.stderr).toContain(`\nidentity.users: ${world.users.length + 1} rows\n`);
@@ -159,7 +159,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const bucket = await openBlobs({ kind: 'gridfs', url: engines.mongodbUrl, database });
     await using closing = new AsyncDisposableStack();
     closing.defer(() => bucket.close());
-    expect(await diesAfter(data, own, 'connections.pairs')).toContain('identity.users: 1 rows');
+    expect(await diesAfter(data, own, 'identity.users: ')).toContain('identity.users: 1 rows');
     {
       await using platform = await startInFolder(data);
       await caller(platform.url)('PATCH', `/v7/${user.projectId}/users/${user.id}`, {
@@ -249,7 +249,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     const data = join(folder, 'version');
     const own = partOf('v');
     await makeSmall(data);
-    await diesAfter(data, own, 'connections.pairs');
+    await diesAfter(data, own, 'identity.users: ');
     const file = join(data, 'move.json');
     const state = JSON.parse(await readFile(file, 'utf8'));
     // Makes the file look as an earlier version would have left it, with an older schema.

@@ -49,8 +49,8 @@ describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)
     await processes.process('gateway')?.kill();
     await processes.start('gateway');
     expect([processes.url, processes.adminUrl]).toEqual([url, adminUrl]);
-    await expect.poll(() => check().then(() => 'well', String), { timeout: 20_000 }).toBe('well');
-  }, 60_000);
+    await expect.poll(() => check().then(() => 'well', String), { timeout: 60_000 }).toBe('well');
+  }, 180_000);
 });
 
 describe.runIf(isLinux)('the health check of an image', () => {

@@ -79,6 +79,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
         process.kill(pid, 'SIGKILL');
         await waitFor(() => kith.output().split('connections is up').length === starts + 1, {
           what: `start ${starts}`,
+          timeoutMs: 60_000,
         });
         await rm(inTheWay, { recursive: true, force: true });
       }
@@ -104,7 +105,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       expect(() => process.kill(-kith.pid, 0)).toThrow();
       await eraseEngines(engines, prefix);
       for (const folder of [data, `${data}-2`]) await rm(folder, { recursive: true, force: true });
-    }, 120_000);
+    }, 300_000);
 
     it('starts engines with passwords and TLS, and keeps the data', async () => {
       const data = await mkdtemp(join(tmpdir(), 'kith-distributed-'));

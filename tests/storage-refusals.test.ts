@@ -26,7 +26,7 @@ import { scrape } from './support/scrape.ts';
 
 const boundary = 'the-boundary';
 const type = `multipart/form-data; boundary=${boundary}`;
-const idleMs = 700;
+const idleMs = 2_000;
 
 /** What a test adds to the request line and the token of an upload. */
 interface Sent {

@@ -22,7 +22,7 @@ export async function runRow<P extends Place>(
 ): Promise<Outcome> {
   const { world, crowd, random, rate, times, before, progress } = stage;
   const rest = (ms: number) => sleep(ms);
-  const back = async (withinMs = 60_000) => {
+  const back = async (withinMs = 180_000) => {
     await world.allReady(withinMs);
     await rest(metMs);
   };
@@ -39,7 +39,7 @@ export async function runRow<P extends Place>(
   }
   const silence = await Promise.race([end().then(() => record.silence), sleep(60_000)]);
   const { requests, acknowledged, unanswered } = record;
-  const readyMs = await world.allReady(60_000).catch((failed: Error) => {
+  const readyMs = await world.allReady(180_000).catch((failed: Error) => {
     error ??= `${failed.message} ${(failed.cause as Error | undefined)?.message}`;
     return Number.NaN;
   });

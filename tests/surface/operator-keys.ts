@@ -177,7 +177,8 @@ export const operatorKeys = surfaceSuite('operator-keys', (world) => {
     for (const keyId of [made.id, 'nonsense']) {
       await world.refused(deleteOperator, { token, params: { keyId } }, 'auth/key-not-found');
     }
-    const expiresAt = new Date(Date.now() + 1_000).toISOString();
+    const expiresAt = new Date(Date.now() + 6_000).toISOString();
+    // The gateway has to know the key before this time.
     const key = await operatorKey(world, { scopes: ['projects:read'], expiresAt });
     const message = 'The key has expired. Make another one.';
     await waitFor(() => world.refused(listProjects, { token: key }, 'auth/unauthorized', { message }), {

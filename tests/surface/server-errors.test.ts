@@ -155,10 +155,10 @@ describeSurface([serverErrors], {
     url.host = laid.address;
     url.searchParams.set('directConnection', 'true');
     // This is how long an operation waits for the lost database. The default is 3 s. The test calls all operations at the same
-    // time, which slows them down, and a request has to end within 5 s.
+    // time, which slows them down, and the services turn work away if it would take too long.
     url.searchParams.set('serverSelectionTimeoutMS', '1000');
     return {
-      env: { MONGODB_URL: url.href },
+      env: { MONGODB_URL: url.href, REQUEST_TIMEOUT_MS: '20000' },
       async [Symbol.asyncDispose]() {
         await laid[Symbol.asyncDispose]();
         await engines[Symbol.asyncDispose]();

@@ -131,7 +131,8 @@ export async function withProject(
   const call = caller(platform.url);
   // On a busy machine, a newly started platform may refuse requests for a second. A refused request has changed nothing.
   const patience = { patienceMs: 10_000 };
-  const administer = caller(platform.adminUrl ?? platform.url, patience);
+  // Also repeats a call that ended with 504. At worst, a repeat makes a second project, which nobody uses.
+  const administer = caller(platform.adminUrl ?? platform.url, { ...patience, isKeyed: true });
   const people = createPeople(caller(platform.url, patience), operatorToken, administer);
   const project = await people.createProject();
   const running = ending.move();

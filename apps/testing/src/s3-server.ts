@@ -1,11 +1,10 @@
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@kith/engines';
 import { waitFor } from './wait-for.ts';
 
 const run = promisify(execFile);
@@ -85,12 +84,4 @@ function installed(): string | undefined {
 function inPath(name: string): string | undefined {
   const paths = (process.env.PATH ?? '').split(delimiter).map((one) => join(one, name));
   return paths.find((path) => existsSync(path));
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -18,7 +18,7 @@ import { streamNames } from '@kith/bus';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import { MongoClient } from 'mongodb';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   availableEngines,
   type EngineKind,
@@ -80,8 +80,14 @@ async function leftOnEngines({ mongodbUrl, natsUrl }: Engines, prefix: string): 
 describe('a platform that its suite does not stop', () => {
   const children: Child[] = [];
   let engines: Engines | undefined;
+  let folder: string;
   // The processes start at the same time, because their starts take most of this suite's time.
   beforeAll(async () => {
+    // Each start of a platform removes the left folders of the temporary folder, and other files of this run start platforms,
+    // too. So this suite has its own temporary folder.
+    folder = mkdtempSync(join(tmpdir(), 'kith-leftovers-'));
+    chmodSync(folder, 0o755);
+    vi.stubEnv('TMPDIR', folder);
     const onEngines = availableEngines().includes('containers');
     engines = onEngines ? await startEngines() : undefined;
     const kinds: EngineKind[] = ['embedded', 'embedded', ...(onEngines ? (['containers'] as const) : [])];
@@ -90,6 +96,8 @@ describe('a platform that its suite does not stop', () => {
   afterAll(async () => {
     await Promise.all(children.map((child) => child.end('SIGKILL')));
     await engines?.[Symbol.asyncDispose]();
+    vi.unstubAllEnvs();
+    rmSync(folder, { recursive: true, force: true });
   });
   const childAt = (index: number) => children[index] as Child;
 

@@ -4,6 +4,9 @@ import { nanos } from '@nats-io/transport-node';
 import { made } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
+/** The error code of NATS if JetStream has no leader for the moment. */
+const unavailable = 10008;
+
 /**
  * Creates the stream of events and the stream of dead letters. Repeatable. If a stream exists, only raises its number of
  * replicas if this number is too low. All other settings stay as they are, because an operator may have changed them. Throws
@@ -27,7 +30,7 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
         await made(`The stream ${name}`, () => jsm.streams.update(name, { num_replicas: replicas }));
       }
     } catch (error) {
-      if (replicas === 1 || !(error instanceof JetStreamApiError)) throw error;
+      if (replicas === 1 || !(error instanceof JetStreamApiError) || error.code === unavailable) throw error;
       throw new StartError(
         `NATS cannot store the stream ${config.name} on ${replicas} servers: ${error.message}.`,
         {

@@ -184,6 +184,26 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(heard).toEqual([to]);
   });
 
+  test('a process that starts serves requests and consumes events after the connection is restored', async () => {
+    await using line = await layLine(new URL(url));
+    const [bus, other] = [await connect(`nats://${line.address}`), await connect()];
+    const project = randomUUID();
+    const [to, about] = [subject(), `${prefix}.event.${project}.thing.made`];
+    line.cut();
+    await waitFor(() => !bus.isConnected());
+    const seen: string[] = [];
+    const starting = Promise.all([
+      bus.serve(to, 'group', async (asked) => asked),
+      bus.consume({ durable: `start-${project}`, subjects: [about] }, async ({ id }) => void seen.push(id)),
+    ]);
+    line.mend();
+    await starting;
+    await waitFor(() => bus.isConnected());
+    await other.publish({ subject: about, id: 'first', body: bytes('') });
+    await waitFor(() => seen.length > 0);
+    expect((await other.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
+  });
+
   test('without a connection, a server of requests still drains, and waits for the work under way', async () => {
     await using line = await layLine(new URL(url));
     const [serving, asking] = [await connect(`nats://${line.address}`), await connect()];

@@ -10,12 +10,12 @@ import { subscription } from '../src/events/subscribe.ts';
 const made = { type: 'thing.made', version: 1, data: z.object({}) } as const;
 
 /**
- * A bus that gives up an event after the third attempt. If there is no sign of progress for 1.5 s, it gives the event to
+ * A bus that gives up an event after the third attempt. If there is no sign of progress for 4 s, it gives the event to
  * another process.
  */
 class ImpatientBus extends BusWrapper {
   override consume(options: ConsumeOptions, handle: (delivery: Delivery) => Promise<void>) {
-    return super.consume({ ...options, maxDeliveries: 3, backoffMs: [10], ackWaitMs: 1_500 }, handle);
+    return super.consume({ ...options, maxDeliveries: 3, backoffMs: [10], ackWaitMs: 4_000 }, handle);
   }
 }
 
@@ -85,10 +85,10 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     store.isAway = true;
     const told = await Promise.all(Array.from({ length: 10 }, () => tell()));
     await waitFor(() => attempts() > 0);
-    // 150 checks of the store take at least three seconds. Without a sign of progress, the bus would give the events to another
+    // 400 checks of the store take at least eight seconds. Without a sign of progress, the bus would give the events to another
     // process after half of this time.
     const from = store.looks;
-    await waitFor(() => store.looks > from + 150, { timeoutMs: 60_000 });
+    await waitFor(() => store.looks > from + 400, { timeoutMs: 60_000 });
     expect(await dead()).toEqual([]);
     expect(attempts()).toBeLessThanOrEqual(4);
     store.isAway = false;

@@ -1,5 +1,6 @@
 // Starts no platform and at most 3 processes.
 import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -168,21 +169,17 @@ test('a process whose log nobody reads starts, and stops on SIGTERM', async () =
 test('a process that has not started yet is alive and not ready, and SIGTERM ends it at once', async () => {
   await using undo = new AsyncDisposableStack();
   const sockets: Socket[] = [];
-  const listen = async () => {
-    const server = createServer((socket) => void sockets.push(socket));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return { server, port: (server.address() as AddressInfo).port };
-  };
   // Accepts connections and never answers, as a server that is just starting does.
-  const { server: silent, port: natsPort } = await listen();
+  const silent = createServer((socket) => void sockets.push(socket));
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port: natsPort } = silent.address() as AddressInfo;
   undo.defer(() => {
     for (const socket of sockets) socket.destroy();
     silent.close();
   });
-  const { server: free, port } = await listen();
-  free.close();
-  await once(free, 'close');
+  // Below the ports that the system gives to other programs, so that no other test takes this port.
+  const port = randomInt(20_000, 32_000);
   const path = fileURLToPath(new URL('lifecycle-support/starts-slowly.ts', import.meta.url));
   const env = {
     ...process.env,

@@ -94,7 +94,7 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
   'a Redis that hangs, on %s',
   () => {
     it.each([
-      ['a request waits a little, and is then counted without Redis', { patienceMs: 1_000, deadMs: neverMs }],
+      ['a request waits a little, and is then counted without Redis', { patienceMs: 3_000, deadMs: neverMs }],
       ['no request waits once the connection counts as dead', { patienceMs: neverMs }],
     ])('%s, and Redis is used again when it answers again', async (_, times) => {
       await using engines = await startEngines();

@@ -107,6 +107,17 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     await revocations.stop();
   });
 
+  it('a gateway that starts does not wait for identity longer than a request does', async () => {
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    issuer.hold = () => end;
+    const { log } = test.runtime;
+    const revocations = await Revocations.open({ bus: test.bus, log, timeoutMs: 120_000 });
+    expect(revocations.isLoaded).toBe(false);
+    resolve();
+    await waitFor(() => revocations.isLoaded);
+    await revocations.stop();
+  });
+
   it('ignores revocations whose time is over', async () => {
     const sessionId = randomUUID();
     const over = new Date(Date.now() - 1).toISOString();

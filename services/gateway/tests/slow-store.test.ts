@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { Secrets } from '@kith/base';
 import type { StoredFile } from '@kith/contracts';
 import { startStorage } from '@kith/storage';
@@ -18,7 +18,7 @@ import { projectId, serveIssuer, startTestGateway, type TestGateway, type TestIs
 const mebibyte = 1024 * 1024;
 const secret = 'the secret that these suites sign with';
 const boundary = 'the-boundary';
-const idleMs = 1_000;
+const idleMs = 3_000;
 const piece = Buffer.alloc(256 * 1024, 'piece');
 const pieces = 192;
 /** A size that is much larger than the buffers of all sockets between client and store. */
@@ -189,8 +189,6 @@ describe('a store that takes bytes slowly', () => {
     const sender = new Sender(port, await token());
     await sender.send(1);
     await waitFor(async () => (await unfinishedIn(join(folder, 'files'))) > 0, { what: 'the first bytes' });
-    // The sender may pause for this long.
-    await sleep(idleMs / 4);
     // Stops this process. After an immediate, the timers run before the sockets are read.
     await immediate();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * idleMs);

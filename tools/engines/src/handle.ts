@@ -1,4 +1,4 @@
-import { dockerOrThrow } from './docker.ts';
+import { docker, dockerOrThrow } from './docker.ts';
 import { accepts } from './ports.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec, Engine } from './specs.ts';
@@ -95,10 +95,10 @@ export async function addressOf(container: string): Promise<string> {
   return first;
 }
 
-/** Whether a container is running. */
+/** Whether a container is running. If Docker does not answer, the container counts as running, because it may be. */
 export async function isRunning(container: string): Promise<boolean> {
-  const state = await dockerOrThrow(['inspect', '-f', '{{.State.Running}}', container]).catch(() => 'false');
-  return state === 'true';
+  const { code, stdout, stderr } = await docker(['inspect', '-f', '{{.State.Running}}', container]);
+  return code === 0 ? stdout.trim() === 'true' : !/no such/i.test(stderr);
 }
 
 /** The last lines that a container has printed, for the message of a failure. */

@@ -16,7 +16,7 @@ const { url, prefix, durable, subject, poisons, maxDeliveries }: NatsPoisonWork 
 );
 const log = createLogger({ name: 'child', level: 'silent' });
 const bus = await NatsBus.connect({ url, name: 'child', prefix, log });
-const options = { durable, subjects: [subject], maxDeliveries, ackWaitMs: 1_500 };
+const options = { durable, subjects: [subject], maxDeliveries, ackWaitMs: 4_000 };
 await bus.consume(options, async ({ id, delivery }) => {
   process.stdout.write(`${id} ${delivery}\n`);
   if (poisons.includes(id)) process.kill(process.pid, 'SIGKILL');

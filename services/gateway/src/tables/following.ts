@@ -52,7 +52,10 @@ export class Following {
     this.#sweeper = new Sweeper(() => this.#loadWhenDue(), { everyMs: checkMs, log: options.log });
   }
 
-  /** Listens for notices, then makes a first attempt to load the table. If there is no answer, tries again four times a second. */
+  /**
+   * Listens for notices, then makes a first attempt to load the table. If it fails, tries again four times a second. Does not
+   * wait for it longer than a request does, because the gateway is not reachable before.
+   */
   static async open<Body extends z.ZodType>(
     followed: Followed<Body>,
     options: FollowingOptions,
@@ -67,7 +70,7 @@ export class Following {
       following.#isDue = true;
       void following.#loadWhenDue();
     });
-    await following.#loadWhenDue();
+    await within(following.#loadWhenDue(), requestMs);
     return following;
   }
 

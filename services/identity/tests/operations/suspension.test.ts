@@ -124,7 +124,7 @@ describe.each(handlerEngines())('suspension on %s', (engine) => {
     const { user } = await signUpUser(identity.bus, projectId);
     const params = { projectId, userId: user.id };
     // The next request has to arrive before this time.
-    const until = new Date(Date.now() + 3_000).toISOString();
+    const until = new Date(Date.now() + 6_000).toISOString();
     const { body } = await call(identity.bus, suspendUser, { params, body: { until, reason: 'spam' } });
     expect(body.suspension).toMatchObject({ until, reason: 'spam' });
     const told = () => notices.filter((notice) => JSON.stringify(notice).includes(user.id));
