@@ -199,7 +199,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     line.mend();
     await starting;
     await waitFor(() => bus.isConnected());
-    await other.publish({ subject: about, id: 'first', body: bytes('') });
+    await other.publish({ subject: about, id: `start-${project}`, body: bytes('') });
     await waitFor(() => seen.length > 0);
     expect((await other.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
   });
