@@ -127,7 +127,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
 
     await using bus = await openBusOf(platform);
     const { letters, isAllDead, isWithdrawn } = await poison(bus, 'test-poisoned');
-    await expect.poll(isAllDead, { timeout: 15_000 }).toBe(true);
+    await expect.poll(isAllDead, { timeout: 60_000 }).toBe(true);
     const before = await everythingOf(platform);
     for (const word of words) expect(before, word).toContain(word);
 
@@ -184,7 +184,7 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
       const gone = await beBusy(platform, { projectId: id, friend, others });
       await using bus = await openBusOf(platform);
       const { letters, isAllDead, isWithdrawn } = await poison(bus, 'test-poisoned-late');
-      await expect.poll(isAllDead, { timeout: 15_000 }).toBe(true);
+      await expect.poll(isAllDead, { timeout: 60_000 }).toBe(true);
       await expireEvents(platform);
 
       await platform.call('DELETE', `/v7/${id}/users/${gone.id}`, { token: gone.accessToken });
