@@ -111,6 +111,26 @@ test('events that are over a week old do not wait for a consumer that no service
   await second.close();
 });
 
+test('many old events are removed in steps, so that other work runs in between', async () => {
+  const file = join(folder, 'many.sqlite');
+  const first = new EventLog({ prefix: 'x', file, log });
+  const consumer = consume(first);
+  const ids = Array.from({ length: 2_500 }, (_, at) => `old-${at}`);
+  first.appendAll(ids.map((id) => ({ id, subject: 'x.event.p.thing.made', body: new Uint8Array() })));
+  await waitFor(() => consumer.ids().length === ids.length);
+  await first.close();
+  {
+    using db = new DatabaseSync(file);
+    db.exec('UPDATE events SET at = at - 8 * 24 * 3600 * 1000');
+  }
+  // A log that is closed meanwhile ends after its step.
+  await new EventLog({ prefix: 'x', file, log }).close();
+  const third = new EventLog({ prefix: 'x', file, log });
+  expect(third.state().first).toBe(2_001);
+  await waitFor(() => third.state().first > ids.length);
+  await third.close();
+});
+
 test('dead letters are removed after 90 days', async () => {
   const file = join(folder, 'letters.sqlite');
   const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });

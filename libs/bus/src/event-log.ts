@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { openSqlite, transaction } from '@kith/store/sqlite';
 import type { Logger } from 'pino';
 import {
@@ -39,6 +40,8 @@ const keepMs = 7 * 24 * 3600 * 1000;
 /** How long dead letters are kept, as on NATS. */
 const keepDeadMs = 90 * 24 * 3600 * 1000;
 const expireEveryMs = 3600 * 1000;
+/** How many old events are removed at a time. Requests are handled in between. */
+const stepLength = 1_000;
 /**
  * A condition for all copies of an event. The id of a replayed event is the original id, then `~` and a suffix. Character 126
  * is `~`, and 127 is the next character. So the condition finds every id that begins with the original id and `~`.
@@ -56,6 +59,8 @@ export class EventLog {
   readonly #durables: readonly string[] | undefined;
   readonly #consumers = new Map<string, LogConsumer>();
   readonly #expiry: NodeJS.Timeout;
+  #expiring: Promise<void> | undefined;
+  #isClosing = false;
 
   /**
    * @param options.prefix The prefix of all subjects. Events in the log whose subjects have another prefix are changed to this
@@ -81,8 +86,8 @@ export class EventLog {
          ON CONFLICT (id) DO NOTHING`,
     );
     this.#rename(options.prefix);
-    this.#expire();
-    this.#expiry = setInterval(() => this.#expire(), options.expireEveryMs ?? expireEveryMs);
+    this.#startExpiry();
+    this.#expiry = setInterval(() => this.#startExpiry(), options.expireEveryMs ?? expireEveryMs);
     this.#expiry.unref();
   }
 
@@ -223,9 +228,19 @@ export class EventLog {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
     clearInterval(this.#expiry);
     await Promise.all([...this.#consumers.values()].map((consumer) => consumer.stop()));
+    await this.#expiring;
     this.#db.close();
+  }
+
+  #startExpiry(): void {
+    this.#expiring ??= this.#expire()
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'old events not removed'))
+      .finally(() => {
+        this.#expiring = undefined;
+      });
   }
 
   /**
@@ -233,26 +248,27 @@ export class EventLog {
    * ignored. They stay at their positions, so the log would otherwise keep all later events forever. If a service uses such a
    * consumer again within seven days, for example after an upgrade is undone, the consumer misses nothing (docs/adr/0001).
    */
-  #expire(): void {
+  async #expire(): Promise<void> {
     const remove = this.#db.prepare(
       `WITH counting AS (
          SELECT durable, position FROM consumers
           WHERE :durables IS NULL OR durable IN (SELECT value FROM json_each(:durables)))
-       DELETE FROM events WHERE at < :before
+       DELETE FROM events WHERE position IN (SELECT position FROM events WHERE at < :before
          AND position <= (SELECT coalesce(min(position), 0) FROM counting)
-         AND position NOT IN (SELECT r.position FROM redeliveries r JOIN counting USING (durable))`,
+         AND position NOT IN (SELECT r.position FROM redeliveries r JOIN counting USING (durable))
+         LIMIT ${stepLength})`,
     );
     const forget = this.#db.prepare(
       'DELETE FROM redeliveries WHERE position NOT IN (SELECT position FROM events)',
     );
     const bury = this.#db.prepare('DELETE FROM dead_letters WHERE at < ?');
     const durables = this.#durables ? JSON.stringify(this.#durables) : null;
-    try {
-      remove.run({ before: Date.now() - keepMs, durables });
-      forget.run();
-      bury.run(Date.now() - keepDeadMs);
-    } catch (error) {
-      this.#log.warn({ err: error }, 'old events not removed');
+    const before = Date.now() - keepMs;
+    while (remove.run({ before, durables }).changes === stepLength) {
+      await nextTurn();
+      if (this.#isClosing) return;
     }
+    forget.run();
+    bury.run(Date.now() - keepDeadMs);
   }
 }

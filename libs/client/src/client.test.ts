@@ -34,6 +34,19 @@ describe('a client', () => {
     expect(await refreshed).toMatchObject({ refreshToken: 'next' });
   });
 
+  it('counts the time of a token from its first answer if the platform has repeated this answer', async () => {
+    vi.useRealTimers();
+    const exp = Math.floor(Date.now() / 1000) - 60;
+    const payload = Buffer.from(JSON.stringify({ iat: exp - 1_800, exp })).toString('base64url');
+    const answer = { success: true, accessToken: `e30.${payload}.x`, refreshToken: 'r', user };
+    const kith = createClient({
+      ...project,
+      fetch: async () => Response.json(answer, { status: 201, headers: { 'Idempotency-Replayed': 'true' } }),
+    });
+    await kith.auth.signUp({ email: 'ada@example.org', password: 'correct horse' });
+    expect(kith.session?.expiresAt).toBeUndefined();
+  });
+
   it('repeats a call that began without a user without a user, even if users sign in meanwhile', async () => {
     vi.useFakeTimers();
     const sent: unknown[] = [];

@@ -107,7 +107,8 @@ export function createClient(options: ClientOptions): KithClient {
   const start = async (answer: Answer) => {
     const session = sessionIn(answer);
     // If the answer has no tokens, the user must first verify the e-mail address.
-    return session ? keeper.start(session) : answer.body;
+    const isReplayed = answer.headers.has('idempotency-replayed');
+    return session ? keeper.start(session, { isReplayed }) : answer.body;
   };
   const methods = methodsOf(settings, operations, start) as unknown as MethodGroups;
 

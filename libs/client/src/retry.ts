@@ -16,8 +16,8 @@ const longestAskedMs = 30_000;
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 /**
- * The caller has sent too many wrong passwords or codes. A repeat would send the same password or code again, and would count
- * as one more failure (spec#accounts-attempts).
+ * The caller has sent too many wrong passwords or codes, or has changed the address too often. A repeat could send the same wrong
+ * password or code again, and would count as one more failure (spec#accounts-attempts).
  */
 const guessed = 'auth/too-many-attempts';
 const passing = new Set([408, 429, 500, 502, 503, 504]);

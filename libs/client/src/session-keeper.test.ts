@@ -61,6 +61,42 @@ describe('a session', () => {
     expect(refreshes).toEqual(['r']);
   });
 
+  it('is refreshed soon if the platform has repeated an earlier answer', async () => {
+    const { keeper, refreshes } = keeperOf(memorySession());
+    // By this machine's clock, the token has expired.
+    await keeper.start(answer(), { isReplayed: true });
+    await keeper.token();
+    expect(refreshes).toEqual(['next']);
+  });
+
+  it('of another client is refreshed before it is used if its token has expired, too', async () => {
+    const kept = memorySession(sessionFor(-1));
+    const { keeper, refreshes } = keeperOf(kept);
+    await kept.set({ ...sessionFor(-1), accessToken: 'other', refreshToken: 'other' });
+    expect(await keeper.token()).toBe(keeper.current?.accessToken);
+    expect([refreshes, keeper.current?.refreshToken]).toEqual([['other'], 'next']);
+  });
+
+  it('is not replaced in the store by an earlier session that the store writes more slowly', async () => {
+    const kept = memorySession(sessionFor(-1));
+    const slow = Promise.withResolvers<void>();
+    let writes = 0;
+    const { keeper } = keeperOf({
+      get: kept.get,
+      async set(session) {
+        if (++writes === 1) await slow.promise;
+        await kept.set(session);
+      },
+    });
+    const refreshed = keeper.token();
+    await expect.poll(() => writes).toBe(1);
+    const started = keeper.start({ ...answer(), refreshToken: 'graces' });
+    slow.resolve();
+    await Promise.all([refreshed, started]);
+    expect(await kept.get()).toMatchObject({ refreshToken: 'graces' });
+    expect(keeper.current).toBe(await kept.get());
+  });
+
   it('is still used if it cannot be refreshed, but only until it expires', async () => {
     const away = () => Promise.reject(new KithNetworkError('Away.', { isTimeout: false }));
     const soon = keeperOf(memorySession(sessionFor(20_000)), away);

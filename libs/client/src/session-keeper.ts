@@ -29,6 +29,8 @@ export class SessionKeeper {
   #loading: Promise<void> | 'failed' | undefined;
   #session: Session | null = null;
   #refreshing: Promise<Session | null> | undefined;
+  /** Pending while an asynchronous store writes. */
+  #writing: Promise<void> | undefined;
   /**
    * The refresh tokens of this client's earlier sessions. The store may still hold one of these sessions, because it has not
    * written the current session yet, or could not write it. `undefined` stands for no session. Empty if the store holds the
@@ -78,9 +80,12 @@ export class SessionKeeper {
     this.#listeners.clear();
   }
 
-  /** Starts a session from the answer of a call. */
-  async start(answer: SessionAnswer): Promise<Session> {
-    const session = sessionOf(answer);
+  /**
+   * Starts a session from the answer of a call. If the platform has repeated an earlier answer (`isReplayed`), the time of its
+   * access token has begun with that answer.
+   */
+  async start(answer: SessionAnswer, { isReplayed = false } = {}): Promise<Session> {
+    const session = { ...sessionOf(answer), ...(isReplayed && { expiresAt: undefined }) };
     await this.set(session, { reason: 'signed-in' });
     return session;
   }
@@ -107,7 +112,7 @@ export class SessionKeeper {
   async token(signal?: AbortSignal): Promise<string | undefined> {
     await this.loaded(signal);
     const session = this.#session;
-    if (!session || Date.now() < expiryOf(session) - marginMs) return session?.accessToken;
+    if (!session || !isDue(session)) return session?.accessToken;
     try {
       const next = (await unlessAborted(this.refresh(), signal))?.accessToken;
       return isOtherUser(session.accessToken, next) ? undefined : next;
@@ -123,7 +128,7 @@ export class SessionKeeper {
    * it was not refreshed, the token comes from a new refresh.
    */
   async tokenInsteadOf(refused: string, signal?: AbortSignal): Promise<string | undefined> {
-    if (this.#session && this.#session.accessToken !== refused) return this.#session.accessToken;
+    if (this.#session && this.#session.accessToken !== refused) return this.token(signal);
     return (await unlessAborted(this.refresh(), signal))?.accessToken;
   }
 
@@ -180,7 +185,7 @@ export class SessionKeeper {
 
   async #refresh(from: Session | null): Promise<Session | null> {
     // While this client waited for the lock, another client may have refreshed the session.
-    if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#session;
+    if (!from || this.#session !== from || (await this.#adoptOther(from))) return this.#replacement();
     let answer: SessionAnswer;
     try {
       answer = await this.#refreshBy(from.refreshToken);
@@ -188,7 +193,7 @@ export class SessionKeeper {
       if (!isEnd(error)) throw error;
       // The token may be refused because another tab has refreshed the session first, without a lock. Or a sign-in in another
       // tab may have replaced the session.
-      if (await this.#adoptOther(from)) return this.#session;
+      if (await this.#adoptOther(from)) return this.#replacement();
       const hasLeft = this.isLeaving && error.code === 'auth/unauthorized';
       const change: SessionChange = hasLeft ? { reason: 'signed-out' } : { reason: 'ended', error };
       if (this.#session === from) await this.set(null, change);
@@ -198,8 +203,22 @@ export class SessionKeeper {
     // happened in another tab, the event of the change may not have arrived yet, but the store shows the change. If the store
     // cannot be read, the new session is kept.
     const isOver = this.#session !== from || (await this.#adoptOther(from).catch(() => false));
-    if (!isOver) await this.set(sessionOf(answer), { reason: 'refreshed' });
+    if (isOver) return this.#replacement();
+    await this.set(sessionOf(answer), { reason: 'refreshed' });
     return this.#session;
+  }
+
+  /**
+   * The session that has replaced the one to refresh. Its token may have expired, too, so the session is refreshed if it is due.
+   * If this fails, its token is used until it expires.
+   */
+  async #replacement(): Promise<Session | null> {
+    const session = this.#session;
+    if (!session || !isDue(session)) return session;
+    return this.#refresh(session).catch((error) => {
+      if (this.#session === session && Date.now() < expiryOf(session)) return session;
+      throw error;
+    });
   }
 
   /**
@@ -224,7 +243,18 @@ export class SessionKeeper {
   }
 
   async #write(session: Session | null): Promise<void> {
-    await this.#store.set(session);
+    // A slow write of an earlier session must not end after this one. A synchronous store writes at once.
+    while (this.#writing) {
+      await this.#writing.catch(() => {});
+      if (this.#session !== session) return;
+    }
+    const writing = this.#store.set(session);
+    if (writing) {
+      this.#writing = Promise.resolve(writing).finally(() => {
+        this.#writing = undefined;
+      });
+      await this.#writing;
+    }
     if (this.#session === session) this.#noteStored();
   }
 
@@ -253,6 +283,11 @@ export class SessionKeeper {
       }
     }
   }
+}
+
+/** Whether a session's access token has expired, or expires soon. */
+function isDue(session: Session): boolean {
+  return Date.now() >= expiryOf(session) - marginMs;
 }
 
 /**

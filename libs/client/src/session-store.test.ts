@@ -53,6 +53,28 @@ describe('a session in localStorage', () => {
     expect([store.get(), localStorageSession('kith').get()]).toEqual([older, older]);
   });
 
+  it('in memory is replaced by a session that another tab has stored after the storage was full', () => {
+    const state = storage();
+    let changed: (event: object) => void = () => {};
+    const addEventListener = (_: string, listener: typeof changed) => {
+      changed = listener;
+    };
+    Object.defineProperty(globalThis, 'addEventListener', { value: addEventListener, configurable: true });
+    const store = localStorageSession('kith');
+    const told: unknown[] = [];
+    store.subscribe?.((stored) => told.push(stored));
+    Reflect.deleteProperty(globalThis, 'addEventListener');
+    state.isFull = true;
+    store.set(older);
+    state.isFull = false;
+    // This event comes late: the session that it reports was removed when the storage was full.
+    changed({ key: 'kith' });
+    state.entries.set('kith', JSON.stringify(session));
+    changed({ key: 'kith' });
+    expect(told).toEqual([older, session]);
+    expect(store.get()).toEqual(session);
+  });
+
   it('is kept in memory if there is no storage, or if the storage is forbidden', () => {
     const store = localStorageSession('kith');
     store.set(session);

@@ -3,10 +3,11 @@ import type { Session } from './session.ts';
 /** Where a session is kept. */
 export interface SessionStore {
   get(): Session | null | Promise<Session | null>;
+  /** A promise has to settle, because the next call waits for it. */
   set(session: Session | null): void | Promise<void>;
   /**
-   * Calls the listener when the session was set elsewhere, such as in another tab. Returns a function that removes the
-   * listener.
+   * Calls the listener when the session was set elsewhere, such as in another tab, and not by this store's own `set`. Returns a
+   * function that removes the listener.
    */
   subscribe?(listener: (session: Session | null) => void): () => void;
   /**
@@ -57,6 +58,13 @@ export function localStorageSession(key: string): SessionStore {
     } catch {}
     return memory.get() as Session | null;
   };
+  const hasSession = (): boolean => {
+    try {
+      return typeof page.localStorage?.getItem(key) === 'string';
+    } catch {
+      return false;
+    }
+  };
   return {
     name: key,
     get,
@@ -78,7 +86,11 @@ export function localStorageSession(key: string): SessionStore {
     subscribe(listener) {
       // An event without a key means that the whole storage was cleared.
       const changed = (event: StorageEvent) => {
-        if (event.key === key || event.key === null) listener(get());
+        if (event.key !== key && event.key !== null) return;
+        // This tab has removed the session that was stored when the storage was full. So if the storage has a session now,
+        // another tab has stored it later.
+        isStored ||= hasSession();
+        listener(get());
       };
       page.addEventListener?.('storage', changed);
       return () => page.removeEventListener?.('storage', changed);

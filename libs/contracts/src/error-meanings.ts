@@ -127,9 +127,9 @@ export const errorMeanings = {
     remedy: 'Let the user type again.',
   },
   'auth/too-many-attempts': {
-    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. For second factors, a client has a count of its own only if it has recently sent a correct second factor.',
+    when: 'Ten attempts with this e-mail address have failed within 15 minutes, from any clients. The password was not checked. If the user has recently signed in from the same client, only the failures of this client are counted. Wrong second factors of a user are counted in the same way, but separately from passwords. For second factors, a client has a count of its own only if it has recently sent a correct second factor. Or the user’s address was changed 50 times within 7 days.',
     remedy:
-      'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour.',
+      'Wait for `Retry-After` seconds, then let the user type again. Each further failure doubles the wait, up to an hour. After 50 changes of the address, the wait is up to 7 days.',
   },
   'auth/token-reuse-detected': {
     when: 'A refresh token was used again, more than 30 s after a new token had replaced it, or after the new token had already been used. Somebody else may have a copy of the token, so the session has ended everywhere.',

@@ -27,7 +27,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
   async apply(event, { bus, store }: AppContext) {
     if (await hasComeBack(bus, event)) return;
     const user = { projectId: event.projectId, userId: event.data.id };
-    await store.profiles.forget(user);
+    await store.profiles.forget(user, Date.parse(event.occurredAt));
     await store.erasure.mark(user, Date.now());
   },
 });

@@ -161,7 +161,7 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await store.profiles.keep({ seq: 1, user: unknownUser(projectId, ann, at) });
     const others = Array.from({ length: 5 }, () => randomUUID());
     for (const otherId of others) await connectAt(store, { projectId, userId: ann, otherId, at });
-    await store.profiles.forget(ended);
+    await store.profiles.forget(ended, Date.now());
     await store.erasure.mark(ended, ended.endedAt);
     const due = (now: number) => store.erasure.due(now, 10);
     expect(await due(Date.now())).toEqual([ended]);

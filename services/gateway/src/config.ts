@@ -75,7 +75,9 @@ export const gatewayConfig = z.object({
     .describe('Redis or Valkey in which all gateways count the rate limits together'),
   TRUST_PROXY_HOPS: wholeNumber(0, 32)
     .default(0)
-    .describe('number of proxies in front of the gateway whose `X-Forwarded-For` entries are trusted'),
+    .describe(
+      'number of proxies in front of the gateway whose `X-Forwarded-For` entries are trusted; `ADMIN_PORT` must be behind as many proxies',
+    ),
   MAX_CONNECTIONS: wholeNumber(1, 1_000_000)
     .default(10_000)
     .describe('maximum number of client connections that may be open at the same time'),

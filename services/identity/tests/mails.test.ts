@@ -33,7 +33,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { holdRow } from '../../../tests/support/hold-row.ts';
 import { startIdentity } from '../src/index.ts';
-import { hashAddress } from '../src/mails/tokens.ts';
+import { hashAddress, mostUndos } from '../src/mails/tokens.ts';
 import { type IdentityStore, openStore, sealedFor, type User } from '../src/store/index.ts';
 import { Mailings } from '../src/store/mailings.ts';
 import { Users } from '../src/store/users.ts';
@@ -43,7 +43,7 @@ import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { type MailServer, startMailServer } from './support/mail-server.ts';
 import { callerOf, callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
 import { makeProjectRow } from './support/projects.ts';
-import { dumpStore } from './support/raw-store.ts';
+import { dumpStore, removeUserDocument } from './support/raw-store.ts';
 import { makeUser } from './support/users.ts';
 
 const notHeld = { held: new Promise<void>(() => undefined), release: () => undefined };
@@ -315,6 +315,76 @@ describe.each(availableEngines())('mails on %s', (engine) => {
       expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
     },
   );
+
+  /** Changes a user's address, and returns the new address and the token with which the old address is taken back. */
+  const changeAddress = async (caller: ReturnType<typeof callerOfSession>, email: string) => {
+    const newEmail = `${randomUUID()}@example.org`;
+    const asked = { projectId, caller, body: { password, newEmail } };
+    expect((await call(identity.bus, changeEmail, asked)).status).toBe(200);
+    const body = { token: tokenIn((await nthMail(newEmail)).text) };
+    expect((await call(identity.bus, verifyEmail, { projectId, body })).status).toBe(200);
+    const notice = await waitFor(() => mailsTo(email).find(({ text }) => text.includes('is no longer')));
+    return { newEmail, undo: { projectId, body: { token: tokenIn(notice.text) } } };
+  };
+
+  test('taking an old address back makes later changes final, even if the clocks of replicas differ', async () => {
+    const newcomer = await signUpNewcomer();
+    const caller = callerOfSession(newcomer);
+    // The first change is made by a replica whose clock is ten minutes ahead.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
+    const first = await changeAddress(caller, newcomer.user.email).finally(() => vi.useRealTimers());
+    const second = await changeAddress(caller, first.newEmail);
+    expect((await call(identity.bus, verifyEmail, first.undo)).status).toBe(200);
+    expect((await call(identity.bus, verifyEmail, second.undo)).body.code).toBe(
+      'auth/invalid-or-expired-token',
+    );
+  });
+
+  test('an address is not changed so often that its owner could not take it back', async () => {
+    const newcomer = await signUpNewcomer();
+    const caller = callerOfSession(newcomer);
+    const store = await openStore(identity.store);
+    const until = new Date(Date.now() + 3600_000);
+    for (let made = 0; made < mostUndos; made++) {
+      const address = `${randomUUID()}@example.org`;
+      await store.mailings.add(
+        { projectId, id: newcomer.user.id },
+        { kind: 'emailChanged', address, name: `${made}`, until },
+      );
+    }
+    await store.close();
+    const body = { password, newEmail: `${randomUUID()}@example.org` };
+    const refused = await call(identity.bus, changeEmail, { projectId, caller, body });
+    expect([refused.status, refused.body]).toMatchObject([
+      429,
+      { error: 'The address was changed too often. Try again later.', code: 'auth/too-many-attempts' },
+    ]);
+    expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(3_000);
+    await isSent();
+  });
+
+  test('mails whose user is gone are removed, and do not delay other mails', async () => {
+    await using place = await createStore(engine);
+    await using runtime = await createRuntime(engine);
+    const project = makeProjectRow();
+    const [gone, stays] = [makeUser({ projectId: project.id }), makeUser({ projectId: project.id })];
+    const store = await openStore(place.config);
+    await store.projects.add(project);
+    for (const user of [gone, stays]) await store.users.add(user, userEvent(userCreated, user));
+    for (let made = 0; made < 25; made++) {
+      const address = `${randomUUID()}@example.org`;
+      await store.mailings.add(gone, { kind: 'emailChanged', address, name: `${made}` });
+    }
+    await store.mailings.add(stays, { kind: 'passwordReset', address: stays.email ?? '' });
+    await store.close();
+    await removeUserDocument(place.config, `${project.id}|${gone.id}`);
+    const mails = { smtpUrl: server.url, from: 'no-reply@kith.example', times: { everyMs: 50 } };
+    const options = { store: place.config, secrets: testSecrets, mails, sweepEveryMs: 60_000 };
+    await using _identity = await startIdentity(runtime, options);
+    await waitFor(() => mailsTo(stays.email ?? '').length === 1, { what: 'the mail of the other user' });
+    const isGone = async () => !JSON.stringify((await dumpStore(place.config)).mailings).includes(gone.id);
+    expect(await waitFor(isGone, { what: 'the end of the mails' })).toBe(true);
+  });
 
   test('an import stores no user with an address that another user may still take back', async () => {
     const newcomer = await signUpNewcomer();

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AppContext } from './app.ts';
 import { changeFeed } from './change-feed.ts';
 import { expire } from './feed.ts';
@@ -10,11 +11,12 @@ const batch = 100;
  * Removes expired notifications. The database cannot remove them by itself, because each removal also changes the feed: its
  * total, its unread count, and `expiredTo`. By `expiredTo`, a stream knows whether it can still resume.
  */
-export async function expireOld(app: AppContext): Promise<void> {
+export async function expireOld(app: AppContext, isStopped = () => false): Promise<void> {
   for (;;) {
     const found = await app.store.expired(app.now(), batch);
     if (found.length === 0) return;
     for (const own of Map.groupBy(found, feedKey).values()) {
+      if (isStopped()) return;
       const [{ projectId, userId }] = own as [(typeof own)[number]];
       const owner = { projectId, userId };
       const isErased = await changeFeed(app, owner, async (before) => {
@@ -29,6 +31,8 @@ export async function expireOld(app: AppContext): Promise<void> {
         return { change: { feed: expire(before, old), remove: old }, result: false };
       });
       if (isErased) await app.store.erasure.removeEntries(owner, batch);
+      // In the embedded form, nothing above waits, so no request would be handled until the end.
+      await nextTurn();
     }
   }
 }

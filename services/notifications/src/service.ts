@@ -80,7 +80,7 @@ export async function startNotifications(
   const app: AppContext = { store, epoch, bus, relay, turns: new Turns(), keepMs: keepDays * dayMs, now };
   const sweeps = [
     new Sweeper(() => store.sweep(), { everyMs: sweepMs, log }),
-    new Sweeper(() => expireOld(app), { everyMs: expireEveryMs, log }),
+    new Sweeper((isStopped) => expireOld(app, isStopped), { everyMs: expireEveryMs, log }),
   ];
   for (const sweep of sweeps) undo.adopt(sweep, (one) => one.stop());
   const eraser = undo.adopt(startEraser(app, { log }), (one) => one.stop());

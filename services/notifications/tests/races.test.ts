@@ -8,7 +8,7 @@ import {
   type PublicUser,
 } from '@kith/contracts';
 import { startService } from '@kith/service';
-import { apart } from '@kith/store';
+import { apart, keepReplyMs } from '@kith/store';
 import { availableEngines, callOperation, createRuntime, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AppContext } from '../src/app.ts';
@@ -77,6 +77,28 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     await expect(notify(second)).rejects.toMatchObject({ code: 'gateway/timeout' });
     expect(await Promise.all([first, second].map((id) => world.count(id)))).toEqual([1, 0]);
     store.change = change;
+  });
+
+  it('a request that is repeated with its key notifies nobody for a day, and notifies again after this day', async () => {
+    const { projectId, store, runtime } = world;
+    const { id } = await world.user('Three');
+    // In the middle of a window, so the last two repeats are in the next window.
+    const begin = (Math.floor(Date.now() / keepReplyMs) + 0.5) * keepReplyMs;
+    let now = begin;
+    const app = {
+      ...{ store, bus: runtime.bus, relay: { kick() {} }, turns: new Turns(), epoch: 0 },
+      ...{ keepMs: 10 * keepReplyMs, now: () => now },
+    };
+    const of = { requestId: 'test', serverKey: { keyId: randomUUID() }, audit: { tell() {} } };
+    const body = { userIds: [id], type: 'digest' };
+    const counts: number[] = [];
+    for (const days of [0, 0.2, 0.9, 1.1]) {
+      now = begin + days * keepReplyMs;
+      const given = { ...of, projectId, body, idempotencyKey: 'daily', deadline: Date.now() + 60_000 };
+      await createHandler.handle(given as never, app);
+      counts.push(await world.count(id));
+    }
+    expect(counts).toEqual([1, 1, 1, 2]);
   });
 
   it('a request with a key that has changed some of its feeds does not answer that nothing was done', async () => {

@@ -28,9 +28,9 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
   });
   afterAll(() => undo.disposeAsync());
 
-  const send = (id: string, bytes: Uint8Array, of = owner) => {
+  const send = (id: string, bytes: Uint8Array, of = owner, createdAt = '2020-01-02T03:04:05Z') => {
     const { projectId, userId } = of;
-    const row = { userId, id, createdAt: '2020-01-02T03:04:05Z' };
+    const row = { userId, id, createdAt };
     const fields = Object.entries(row).map(([name, value]) => ({ name, value }));
     const form = multipart([...fields, filePart(bytes)]);
     const headers = { 'content-type': form.type };
@@ -56,6 +56,22 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
       return keys.length + loose.length === 0;
     };
     await waitFor(isEmpty, { what: 'an empty home' });
+  });
+
+  it('with a time in the future do not give later uploads such a time', async () => {
+    const id = randomUUID();
+    const createdAt = '2199-01-02T03:04:05.000Z';
+    expect((await send(id, Buffer.from('early'), owner, createdAt))?.json).toMatchObject({ imported: 1 });
+    const today = await world.file(owner, Buffer.from('new'));
+    const { rows } = await world.place.held(owner);
+    expect(rows.map((row) => row.id)).toEqual([id, today]);
+    expect(rows[1]?.createdAt).toBeLessThan(Date.parse(createdAt) - 1_000);
+    for (const file of [id, today]) await world.delete(owner, file);
+    const isGone = async () => {
+      const { keys, loose } = await world.place.held(owner);
+      return keys.length + loose.length === 0;
+    };
+    await waitFor(isGone, { what: 'an empty home' });
   });
 
   it('are refused, and leave nothing, if the form has a field after the file', async () => {

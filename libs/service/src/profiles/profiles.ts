@@ -22,7 +22,10 @@ export interface ProfileParts {
   store: { profiles: ProfileCopy };
 }
 
-/** How long the mark of a forgotten user is kept, in ms. An event of the user can be on the way for at most 7 days. */
+/**
+ * How long the mark of a forgotten user is kept after the end of the account, in ms. An event of the user can be on the way for
+ * at most 7 days. After 9 days, an import may use the id again (docs/adr/0018).
+ */
 const keepForgottenMs = 8 * 24 * 3600 * 1000;
 
 /** A service's own copy of public users, by `<project>|<user>`. */
@@ -75,9 +78,10 @@ export class ProfileCopy {
   /**
    * Removes the profile of a user whose account has ended. A mark without content replaces the profile while events of the user
    * can still be on the way, so that a late event does not bring the user back. Calling this method again changes nothing.
+   * @param endedAt When the account ended (Unix ms).
    */
-  async forget({ projectId, userId }: { projectId: string; userId: string }): Promise<void> {
-    const doc = { user: null, goesAt: Date.now() + keepForgottenMs };
+  async forget({ projectId, userId }: { projectId: string; userId: string }, endedAt: number): Promise<void> {
+    const doc = { user: null, goesAt: endedAt + keepForgottenMs };
     const mark = { id: `${projectId}|${userId}`, doc, epoch: 0, version: 'mark' } as const;
     await this.#documents.keep(this.#collection, [mark]);
   }

@@ -192,7 +192,9 @@ export class MongoOutbox implements Outbox {
       const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
       if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;
     }
-    const filter = { ...eventsIn(range), ...(unpublished && { unpublished: { $exists: true } as const }) };
+    // With `at`, the index of unpublished events can be used. In a wide range, these are few.
+    const isWaiting = { unpublished: { $exists: true }, at: ever } as const;
+    const filter = { ...eventsIn(range), ...(unpublished && isWaiting) };
     return (await this.#events.findOne(filter, { projection: { _id: 1 } })) !== null;
   }
 

@@ -70,6 +70,7 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   readonly #stepEnd: StatementSync;
   readonly #oldest: StatementSync;
   readonly #holds: StatementSync;
+  readonly #holdsWaiting: StatementSync;
   readonly #amend: StatementSync;
   readonly #forget: StatementSync;
   readonly #highest: StatementSync;
@@ -102,6 +103,11 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     this.#oldest = db.prepare('SELECT min(at) AS at FROM events WHERE published = 0');
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
+    );
+    // For a wide range: reads only the events that are not published yet, which are few.
+    this.#holdsWaiting = db.prepare(
+      `SELECT 1 FROM events INDEXED BY events_unpublished
+         WHERE published = 0 AND key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1`,
     );
     this.#amend = db.prepare('UPDATE events SET event = ?, mark = ?, at = ? WHERE key = ?');
     this.#forget = db.prepare('DELETE FROM events WHERE key = ? AND published = 1');
@@ -186,10 +192,11 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   }
 
   async holds(
-    { from, to, telling = '' }: EventRange,
+    { from, to, telling }: EventRange,
     { unpublished }: { unpublished?: true } = {},
   ): Promise<boolean> {
-    return this.#holds.get(from, to, telling, unpublished ? 0 : 1) !== undefined;
+    if (unpublished && telling !== undefined) return this.#holdsWaiting.get(from, to, telling) !== undefined;
+    return this.#holds.get(from, to, telling ?? '', unpublished ? 0 : 1) !== undefined;
   }
 
   async amend(key: string, event: EventEnvelope, position: number): Promise<void> {

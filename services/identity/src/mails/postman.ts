@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger, Metrics, Secrets } from '@kith/base';
 import type { MailKind } from '@kith/contracts';
 import { Sweeper } from '@kith/service';
@@ -103,6 +104,8 @@ export class Postman {
       );
       const failed = (await Promise.allSettled(sent)).some(({ status }) => status === 'rejected');
       if (failed || due.length < atOnce) return;
+      // In the embedded form, nothing above waits if no mail is sent.
+      await nextTurn();
     }
   }
 

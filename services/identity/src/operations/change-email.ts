@@ -7,7 +7,9 @@ import { attemptOf } from '../attempts.ts';
 import { accountOf } from '../factors/factor-user.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
+import { mostUndos } from '../mails/tokens.ts';
 import { requireOpenSession } from '../sessions.ts';
+import type { User } from '../store/index.ts';
 
 /**
  * Sends a mail to the caller's new address. The address takes effect as soon as the mail's token is used
@@ -33,6 +35,7 @@ export const changeEmailHandler = handler(
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, async (now) => {
       await requireOpenSession(app, now, caller);
       if (now.sessionEpoch !== user.sessionEpoch) throw new ApiError('auth/unauthorized');
+      await refuseManyChanges(app, now);
     });
     if (!isStored) throw new ApiError('auth/unauthorized');
     const message =
@@ -41,3 +44,17 @@ export const changeEmailHandler = handler(
   },
   { places: 'own' },
 );
+
+/** Throws `auth/too-many-attempts` if the address was changed too often (spec#accounts-address-changes). */
+async function refuseManyChanges(app: AppContext, user: User): Promise<void> {
+  const now = Date.now();
+  const mails = await app.store.mailings.of(user);
+  const undos = mails.filter(({ kind, until }) => kind === 'emailChanged' && until > now);
+  if (undos.length < mostUndos) return;
+  const first = Math.min(...undos.map(({ until }) => until));
+  const seconds = Math.ceil((first - now) / 1000);
+  throw new ApiError('auth/too-many-attempts', {
+    message: 'The address was changed too often. Try again later.',
+    headers: { 'Retry-After': String(seconds) },
+  });
+}

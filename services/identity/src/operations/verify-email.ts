@@ -60,13 +60,14 @@ function changeAddress(before: User, address: string): TokenUse {
  * Makes the old address the user's address again. All sessions end, so the person who changed the address is signed out. Mails
  * that were requested after the change become invalid.
  */
-function undoChange(before: User, { address, until }: Mailing): TokenUse {
+function undoChange(before: User, { address, name }: Mailing): TokenUse {
   const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
   return {
     ...verified(before, { email: address, ...ended }),
     ending: 'ended',
-    // The mails that can undo earlier changes stay valid. So the user can still return to an even older address.
-    drops: (one) => one.kind !== 'emailChanged' || one.until > until,
+    // The mails that can undo earlier changes stay valid. So the user can still return to an even older address. The `rev` in
+    // the name says which change was earlier. Their times do not, because the clocks of two replicas may differ.
+    drops: (one) => one.kind !== 'emailChanged' || Number(one.name) > Number(name),
   };
 }
 

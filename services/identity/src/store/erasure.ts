@@ -23,7 +23,7 @@ export interface DeletedUser {
  */
 const keepEndedMs = 9 * 24 * 3600 * 1000;
 
-/** The maximum number of mails that one read returns. No user ever has so many mails, so one read returns all of them. */
+/** As in `Mailings`: no user ever has so many mails, so one read returns all of them. */
 const mostMailings = 1_000;
 
 /** Ends accounts: deletes the user immediately, and keeps a mark in `deletedUsers` until the user's other data is erased. */

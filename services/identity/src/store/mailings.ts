@@ -12,6 +12,8 @@ export interface Mailing extends StoredMailing {
   id: string;
   projectId: string;
   userId: string;
+  /** Distinguishes several mails of one kind to the same user (`NewMailing`). */
+  name: string;
 }
 
 /** What changes in the user and in the user's mails when the token of a mail is used. */
@@ -36,7 +38,10 @@ interface Row {
   put: StoredMailing | null;
 }
 
-/** The maximum number of mails that one read returns. No user ever has so many mails, so one read returns all of them. */
+/**
+ * The maximum number of mails that one read returns. No user ever has so many mails (`mostUndos`), so one read returns all of
+ * them.
+ */
 const most = 1_000;
 
 /**
@@ -195,7 +200,7 @@ export class Mailings {
 
   /**
    * Changes the stored user and rows in one write. `make` may be called several times. If it returns null, nothing changes, and
-   * the result is `stale`.
+   * the result is `stale`. If the user is gone, removes the row, so that it is not due again and again.
    */
   async #change(
     key: string,
@@ -206,7 +211,10 @@ export class Mailings {
       // `settled` first completes the user's last change. So the mail's row, which is read next, belongs to the same state of
       // the user.
       const target = (await this.#documents.get(users, [key], { settled: true })).get(key);
-      if (!target) return 'stale';
+      if (!target) {
+        await this.#documents.clearIds(mailings, [id]);
+        return 'stale';
+      }
       const row = (await this.#documents.get(mailings, [id])).get(id)?.doc;
       const change = await make(userOf(target), row, target.doc);
       if (!change) return 'stale';
@@ -219,8 +227,8 @@ export class Mailings {
 }
 
 function mailingOf({ id, doc }: Stored<StoredMailing>): Mailing {
-  const [projectId = '', userId = ''] = id.split('|');
-  return { ...doc, id, projectId, userId };
+  const [projectId = '', userId = '', , name = ''] = id.split('|');
+  return { ...doc, id, projectId, userId, name };
 }
 
 function userIn(id: string): string {

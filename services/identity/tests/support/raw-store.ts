@@ -47,6 +47,17 @@ function opened(name: string, id: string, row: Record<string, unknown>): Record<
   return { ...row, ...said, ...(typeof text === 'string' && JSON.parse(text)) };
 }
 
+/** Removes a user's document, and nothing else of the user. `id` is the user's `userKey`. */
+export async function removeUserDocument(config: StoreConfig, id: string): Promise<void> {
+  if (config.kind === 'mongo') {
+    await using client = new MongoClient(config.url);
+    await client.db(config.database).collection<{ _id: string }>('users').deleteOne({ _id: id });
+    return;
+  }
+  using db = new DatabaseSync(config.file);
+  db.prepare('DELETE FROM users WHERE id = ?').run(id);
+}
+
 /** Moves the stored time of each rotation back by `ms`, so that the refresh tokens seem to have been rotated earlier. */
 export async function ageRotations(config: StoreConfig, ms: number): Promise<void> {
   if (config.kind === 'mongo') {

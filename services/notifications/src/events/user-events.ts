@@ -14,7 +14,7 @@ export const userEvents: EventSubscription<AppContext> = subscription({
     const user = { projectId: event.projectId, userId: event.data.id };
     // First removes the profile, so that notifications of late events contain nothing about the user. Then marks the user, so
     // that the eraser finds the user, and erases everything that was stored before.
-    await app.store.profiles.forget(user);
+    await app.store.profiles.forget(user, Date.parse(event.occurredAt));
     await app.store.erasure.mark(user, Date.now());
   },
 });

@@ -46,8 +46,8 @@ export const createHandler = handler(createNotifications, async (request, app: A
 
 /**
  * The seeds from which the ids of the notifications are made. If the request has an idempotency key, there are two seeds. One
- * is for the current period of `keepReplyMs`, and the other is for the period before. So for at least a day, a repeated request
- * finds the notifications that the first request has made.
+ * is for the current period of `keepReplyMs`, and the other is for the period before. So for a day, a repeated request finds the
+ * notifications that the first request has made.
  */
 function seedsOf([keyId, key, body]: (string | undefined)[], now: number): string[] {
   if (key === undefined) return [randomUUID()];
@@ -60,8 +60,8 @@ function seedsOf([keyId, key, body]: (string | undefined)[], now: number): strin
 }
 
 /**
- * Adds a notification to its user's feed. Does nothing if the feed already contains the notification, under its id or under the
- * id that it would have got in the earlier period.
+ * Adds a notification to its user's feed. Does nothing if the feed already contains the notification, under its id or, if it was
+ * made within `keepReplyMs`, under the id that it would have got in the earlier period.
  */
 async function add(
   app: AppContext,
@@ -71,7 +71,9 @@ async function add(
   const { projectId, userId, id } = notification;
   const owner = { projectId, userId };
   const decide = async (before: Parameters<typeof append>[0]) => {
-    if ((await app.store.find(owner, [id, ...earlier])).length > 0) return { result: undefined };
+    const since = app.now() - keepReplyMs;
+    const found = await app.store.find(owner, [id, ...earlier]);
+    if (found.some((one) => one.id === id || one.createdAt > since)) return { result: undefined };
     const { feed, entry } = append(before, notification);
     const event = makeEvent(notificationCreated, {
       projectId,

@@ -126,7 +126,8 @@ export class FileStore {
       files: doc.files + 1,
       bytes: doc.bytes + file.bytes,
       seq: doc.seq + (isImported ? 0 : 1),
-      lastAt: Math.max(doc.lastAt, file.createdAt),
+      // An import may bring a time that lies in the future. It must not give later uploads such times, too.
+      lastAt: Math.max(doc.lastAt, Math.min(file.createdAt, isImported ? Date.now() : file.createdAt)),
       loose: doc.loose.filter(({ fileId }) => fileId !== bytesIdOf(file)),
     };
     return this.#change(account, after, {
