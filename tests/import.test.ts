@@ -276,6 +276,12 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       { line: 2, reason: 'conflict', fields: expect.arrayContaining(['state']) },
     ]);
     expect(await asked('/connections/count', token)).toEqual({ count: 2 });
+    // Fields that a row leaves out are not compared.
+    await write('connections', [
+      { requesterForeignId: 'bcrypt', receiverForeignId: 'php', requestedAt: at(1) },
+    ]);
+    const shorter = await run([...words('connections'), '--restart']);
+    expect(counts(shorter)).toEqual([{ kind: 'connections', imported: 0, unchanged: 1, rejected: 0 }]);
     expect(await storedHash(platform, projectId, 'bcrypt@example.com')).toMatch(/^\$argon2id/);
   });
 

@@ -186,6 +186,25 @@ describe('kith restore', () => {
     60_000,
   );
 
+  it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
+    'restores a backup of an earlier version, which lacks a collection that this version has (%s)',
+    async (form) => {
+      const name = `earlier_${form}`;
+      const backup = await copyOfBackup(`${name}_backup`);
+      {
+        using db = new DatabaseSync(join(backup, 'collections.sqlite'));
+        db.exec(`DROP TABLE "endedCollections"; DELETE FROM layout WHERE name = 'endedCollections'`);
+      }
+      // A backup of the distributed form has no log of events.
+      await rm(join(backup, 'events.sqlite'));
+      const env =
+        form === 'folder' ? { KITH_DATA: pathOf(name), KITH_SECRET: movedSecret } : { ...envOf(name) };
+      const restored = await runKith(['restore', backup], env);
+      expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('copied')]);
+    },
+    60_000,
+  );
+
   it('erases users whom a restore by an earlier version had brought back', async () => {
     const env = { KITH_DATA: pathOf('untold'), KITH_SECRET: movedSecret };
     expect((await runKith(['restore', pathOf('backup')], env)).code).toBe(0);

@@ -131,6 +131,30 @@ test('many old events are removed in steps, so that other work runs in between',
   await third.close();
 });
 
+test('while the log cannot be written, other work goes on, and the consumer continues when it can be written again', async () => {
+  const file = join(folder, 'full.sqlite');
+  let interruptions = 0;
+  const destination = { write: () => void interruptions++ };
+  const heard = createLogger({ name: 'test', level: 'error', destination });
+  const events = new EventLog({ prefix: 'x', file, log: heard });
+  using db = new DatabaseSync(file, { timeout: 5_000 });
+  const refused = ['UPDATE ON consumers', 'INSERT ON redeliveries'];
+  let attempts = 0;
+  events.consume({ durable: 'd', subjects: ['x.event.>'] }, async () => {
+    if (++attempts > 1) return;
+    // From now on, the end of this attempt cannot be stored.
+    for (const [at, change] of refused.entries())
+      db.exec(`CREATE TRIGGER full${at} BEFORE ${change} BEGIN SELECT RAISE(ABORT, 'disk is full'); END`);
+  });
+  publish(events, 'a');
+  // If the consumer never yielded, this wait would never end.
+  await waitFor(() => interruptions >= 3);
+  for (const at of refused.keys()) db.exec(`DROP TRIGGER full${at}`);
+  await waitFor(() => events.backlog('d').pending === 0);
+  expect(attempts).toBe(2);
+  await events.close();
+});
+
 test('dead letters are removed after 90 days', async () => {
   const file = join(folder, 'letters.sqlite');
   const events = new EventLog({ prefix: 'x', file, log, expireEveryMs: 20 });

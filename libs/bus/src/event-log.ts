@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { openSqlite, transaction } from '@kith/store/sqlite';
+import { openSqlite, syncedTransaction, transaction } from '@kith/store/sqlite';
 import type { Logger } from 'pino';
 import {
   type Backlog,
@@ -150,7 +150,8 @@ export class EventLog {
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
     const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);
-    const gone = transaction(this.#db, () =>
+    // Synced, because the outbox then forgets these events. If they came back after a power failure, nobody would remove them.
+    const gone = syncedTransaction(this.#db, () =>
       ids.map(originalId).flatMap((id) => {
         const positions = remove.all({ id }).map(({ position }) => Number(position));
         for (const position of positions) forget.run(position);

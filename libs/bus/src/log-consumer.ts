@@ -123,6 +123,8 @@ export class LogConsumer {
       this.#wakeAt(this.#sql.nextDue.get(this.#options.durable)?.due as number | null | undefined);
     } catch (error) {
       this.#fresh = [];
+      // Otherwise the next run would begin at once, and never yield to the event loop.
+      this.#again = false;
       this.#log.error({ err: error, durable: this.#options.durable }, 'consumer interrupted');
       this.#wakeAt(Date.now() + troubleMs);
     }

@@ -20,7 +20,7 @@ export function pairOfRow(
     requesterId,
     receiverId,
     connectionId: row.id ?? derivedId('connection', projectId, requesterId, receiverId),
-    message: row.message,
+    message: row.message ?? null,
     requestedAt,
     respondedAt: row.state === 'pending' ? null : respondedAt,
   };

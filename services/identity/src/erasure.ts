@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { userDeleted } from '@kith/contracts';
 import { auditEventsOf, eraseEvents } from '@kith/service';
 import type { AppContext } from './app.ts';
@@ -36,14 +37,18 @@ export async function finishErasures(
   app: AppContext,
   settleMs: number,
   known: KnownSince = new KnownSince(),
+  isStopped = () => false,
 ): Promise<void> {
   const failures: unknown[] = [];
   const keyOf = ({ projectId, userId }: DeletedUser) => userKey(projectId, userId);
   const unfinished = await app.store.erasure.unfinished(most);
   known.note(unfinished.map(keyOf));
   for (const deleted of unfinished.slice(0, batch)) {
+    if (isStopped()) return;
     const isSettled = known.isFor(keyOf(deleted), settleMs);
     await finishErasure(app, deleted, isSettled).catch((error) => failures.push(error));
+    // In the embedded form, nothing above waits.
+    await nextTurn();
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
 }

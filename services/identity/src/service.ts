@@ -175,7 +175,10 @@ export async function startIdentity(
   const { everyMs, settleMs } = { ...erasureTimes, ...options.erasureTimes };
   const known = new KnownSince();
   const erasure = undo.adopt(
-    new Sweeper(() => finishErasures(app, settleMs, known), { everyMs, log: runtime.log }),
+    new Sweeper((isStopped) => finishErasures(app, settleMs, known, isStopped), {
+      everyMs,
+      log: runtime.log,
+    }),
     (started) => started.stop(),
   );
   const projects = undo.adopt(

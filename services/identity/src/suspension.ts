@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ApiError, untilMade } from '@kith/base';
 import { userSuspended, userUpdated } from '@kith/contracts';
 import { apart } from '@kith/store';
@@ -120,8 +121,10 @@ export async function restoreIfOver(app: AppContext, user: User, deadline?: numb
 
 /** Ends the suspensions whose end has come (spec#admin-users-suspend-until). Idempotent; a sweep calls it regularly. */
 export async function endSuspensions(app: AppContext): Promise<void> {
-  for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch))
+  for (const whose of await app.store.accounts.suspendedUntil(new Date(), batch)) {
     await restoreIfThere(app, whose, { ifOver: true });
+    await nextTurn();
+  }
 }
 
 async function saidOf(app: AppContext, user: User): Promise<Suspension | undefined> {

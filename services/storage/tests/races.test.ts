@@ -78,7 +78,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     for (let round = 0; round < 6; round++) {
       const { status, id } = await statusAt(0, 1_000);
       expect(status).toBe(201);
-      await world.delete(owner, id);
+      expect((await world.delete(owner, id)).status).toBe(204);
     }
     const third = await statusAt(1, 900);
     const tooMuch = await statusAt(0, 200);

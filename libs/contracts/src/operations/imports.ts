@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { internalOperation, operation } from '../operation.ts';
-import { instant, jsonObject, optionalText, shownText, text, uuid, wholeNumber } from '../scalars.ts';
+import { clearableText, instant, jsonObject, shownText, text, uuid, wholeNumber } from '../scalars.ts';
 import { savableEntityId } from './collections.ts';
 import { email } from './email.ts';
 import { passwordHash } from './password-hash.ts';
@@ -65,7 +65,7 @@ export const importedConnection = z
     receiverId: uuid.optional(),
     receiverForeignId: foreignId.optional(),
     state: z.enum(['pending', 'accepted', 'declined']).default('accepted'),
-    message: optionalText(1000),
+    message: clearableText(1000),
     requestedAt: foreignInstant,
     connectedAt: foreignInstant.optional(),
   })

@@ -53,7 +53,10 @@ export async function takeBackLost(parts: Parts): Promise<number | undefined> {
  */
 async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | undefined> {
   let isLost = false;
+  let log: Awaited<ReturnType<Bus['log']>> | undefined;
   for (let below = from + 1, width = window; below > 1; ) {
+    // Many marks may belong to withdrawn events. In the embedded form, nothing below waits.
+    await nextTurn();
     const above = Math.max(below - 1 - width, 0);
     const newest = await outbox.newest(above, below);
     if (!newest) {
@@ -69,7 +72,8 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
       isLost = true;
       continue;
     }
-    const { first, last } = await bus.log();
+    log ??= await bus.log();
+    const { first, last } = log;
     if (position > last) {
       isLost = true;
       below = last + 1;

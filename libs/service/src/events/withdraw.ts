@@ -38,6 +38,8 @@ export async function eraseEvents(
       erased.filter(({ event }) => withdraw(event)),
     );
     if (erased.length > 0) await outbox.forget(erased.map(({ key }) => key));
+    // In the embedded form, nothing above waits.
+    await nextTurn();
     const last = found.at(-1);
     if (!last || found.length < batch) break;
     from = last.key;

@@ -106,6 +106,7 @@ export class ErasedUsers {
       const some: Stored<{ until: number }>[] = await this.#documents.range(erasedUserCollection, range);
       for (const { id, doc } of some) if (doc.until >= now) marks.push([id, doc.until]);
       above = some.length === batch ? some.at(-1)?.id : undefined;
+      await nextTurn();
     }
     return marks;
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CannotOpen, type Secrets } from '@kith/base';
 import type { AnyCollection } from './collection.ts';
 import type { Documents } from './documents.ts';
@@ -50,6 +51,8 @@ export async function resealAll(
       const some = await documents.range(of, { above, below: '~', limit: atOnce });
       const last = some.at(-1);
       if (!last) break;
+      // In the embedded form, nothing here waits.
+      await nextTurn();
       for (const stored of some) {
         let older = 0;
         const again: Anew = (purpose, text, bound) => {
@@ -67,6 +70,7 @@ export async function resealAll(
           continue;
         }
         if (older === 0) continue;
+        await nextTurn();
         if (version) {
           // A copy that was removed meanwhile must not come back.
           if (!(await documents.get(of, [stored.id])).has(stored.id)) continue;

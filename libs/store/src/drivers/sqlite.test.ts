@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bulkTransaction, lightTransaction, openSqlite, transaction } from './sqlite.ts';
+import { bulkTransaction, lightTransaction, openSqlite, syncedTransaction, transaction } from './sqlite.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -67,6 +67,14 @@ test('a light transaction is stored completely or not at all, and the next norma
     { text: 'light' },
     { text: 'synced' },
   ]);
+});
+
+test('a synced transaction waits for the disk in a file whose other transactions do not', () => {
+  using db = openSqlite({ file: join(folder, 'synced.sqlite'), migrations, synchronous: 'normal' });
+  const level = () => Number(db.prepare('PRAGMA synchronous').get()?.synchronous);
+  expect(level()).toBe(1);
+  syncedTransaction(db, () => expect(level()).toBe(2));
+  expect(level()).toBe(1);
 });
 
 test('a thread copies the log of bulk transactions into the database file, and no row is missing', async () => {

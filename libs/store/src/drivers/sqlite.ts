@@ -141,12 +141,24 @@ export function bulkTransaction<T>(db: DatabaseSync, work: () => T): T {
  * possible to derive this content again from older content of the same file.
  */
 export function lightTransaction<T>(db: DatabaseSync, work: () => T): T {
-  if (synchronousOf.get(db) !== 'full') return transaction(db, work);
-  db.exec('PRAGMA synchronous = NORMAL');
+  return synchronousOf.get(db) === 'full'
+    ? withSynchronous(db, ['normal', 'full'], work)
+    : transaction(db, work);
+}
+
+/** A transaction that waits for the disk, in a file whose other transactions do not (`normal`). */
+export function syncedTransaction<T>(db: DatabaseSync, work: () => T): T {
+  return synchronousOf.get(db) === 'normal'
+    ? withSynchronous(db, ['full', 'normal'], work)
+    : transaction(db, work);
+}
+
+function withSynchronous<T>(db: DatabaseSync, [during, after]: [string, string], work: () => T): T {
+  db.exec(`PRAGMA synchronous = ${during}`);
   try {
     return transaction(db, work);
   } finally {
-    db.exec('PRAGMA synchronous = FULL');
+    db.exec(`PRAGMA synchronous = ${after}`);
   }
 }
 

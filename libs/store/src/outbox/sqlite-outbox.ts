@@ -211,9 +211,11 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
   async noteEnd(_key: string): Promise<void> {}
 
   async forget(keys: readonly string[]): Promise<void> {
-    // Removes the keys from the batches, because a key names the person that its event is about.
-    this.#leaveOut.run(JSON.stringify(keys));
-    for (const key of keys) this.#forget.run(key);
+    transaction(this.#db, () => {
+      // Removes the keys from the batches, because a key names the person that its event is about.
+      this.#leaveOut.run(JSON.stringify(keys));
+      for (const key of keys) this.#forget.run(key);
+    });
   }
 
   async newest(

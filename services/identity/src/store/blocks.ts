@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Documents } from '@kith/store';
 import { blocks } from './collections/users.ts';
 import { lastIn, userKey, within } from './keys-of.ts';
@@ -68,6 +69,7 @@ export class Blocks {
       // rows.
       await this.#documents.clearIds(blocks, own.map(mirrorOf));
       await this.#documents.clearIds(blocks, own);
+      await nextTurn();
     }
   }
 }

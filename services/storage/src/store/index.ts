@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileCreated, fileDeleted } from '@kith/contracts';
 import { ErasedUsers, eraseProject } from '@kith/service';
 import {
@@ -244,8 +245,10 @@ export class FileStore {
   async erase(owner: Owner): Promise<boolean> {
     const id = accountId(owner);
     const stored = (await this.#documents.get(accounts, [id], { settled: true })).get(id);
-    for (let left: readonly IdRange[] = [fileRange(owner)]; left.length > 0; )
+    for (let left: readonly IdRange[] = [fileRange(owner)]; left.length > 0; ) {
       left = await this.#documents.clearRows(files, left, atOnce);
+      await nextTurn();
+    }
     return stored === undefined || this.#documents.erase(accounts, stored);
   }
 
@@ -254,6 +257,7 @@ export class FileStore {
     for (let erased = atOnce; erased === atOnce; ) {
       const some = await this.#documents.range(claims, { ...fileRange(owner), limit: atOnce }, 'user');
       erased = await this.#documents.eraseAll(claims, some);
+      await nextTurn();
     }
   }
 

@@ -19,7 +19,7 @@ import {
   withKnownSecret,
 } from '../../forms/installation-secret.ts';
 import { keptInFolder } from '../../forms/kept-in-folder.ts';
-import { storingNames } from '../../services.ts';
+import { serviceMoves, storingNames } from '../../services.ts';
 import { type Given, type Result, type Surroundings, textOf, UsageError } from '../command.ts';
 import { copyFiles } from '../copy-files.ts';
 import { type Count, tableOfCounts } from '../counts.ts';
@@ -236,6 +236,9 @@ async function prepare(
   const { without, from, manifest, passphrase, env, progress } = restoring;
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
+  // The backup may be from an earlier version.
+  for (const { service, prepare: upgrade } of serviceMoves)
+    await upgrade({ kind: 'sqlite', file: join(path, `${service}.sqlite`) });
   progress('copied');
   // If STORAGE_URL names another place for the files' bytes, the bytes are copied there after the folder is complete.
   const config = keptInFolder(
@@ -248,8 +251,13 @@ async function prepare(
   const erased = (restoring.erased ?? []).filter(({ at }) => Date.parse(at) >= since);
   // A backup of the distributed form has no log of events, unless a platform has run on the backup.
   const hasLog = existsSync(file);
+  // The users of deleted projects are erased later, with their projects.
+  const deleted = new Set(erased.flatMap((one) => (one.userId === undefined ? one.projectId : [])));
   // This call is needed even if nobody has to be erased, because it creates the log of events.
-  await eraseAgain(erased, bus);
+  await eraseAgain(
+    erased.filter(({ projectId }) => !deleted.has(projectId)),
+    bus,
+  );
   if (erased.length > 0 || (readsLog && hasLog)) {
     progress(`waiting for pending work, including ${erased.length} erasures …`);
     const folder = openDataFolder(path);

@@ -11,7 +11,7 @@ import { durables, serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
 /**
- * How long services have to finish pending work, in ms. This is longer than the quarter of an hour for which an event that
+ * How long services may make no progress with pending work, in ms. This is longer than the quarter of an hour for which an event that
  * fails is retried.
  */
 const patienceMs = 20 * 60_000;
@@ -50,8 +50,12 @@ export async function untilQuiet(
       const given = { config: { ...settings, ...own }, store, isSilent: true };
       running.push(await startByManifest(manifest, runtime, given));
     }
-    const until = Date.now() + patience;
+    let until = Date.now() + patience;
+    let done = positions(folder);
     for (let busy = left(); busy; busy = left()) {
+      const now = positions(folder);
+      if (now !== done) until = Date.now() + patience;
+      done = now;
       if (Date.now() > until)
         throw new StartError(
           `${busy} yet. The data can be moved only when this is done. Run the command again.`,
@@ -101,6 +105,14 @@ function whatIsLeft(folder: DataFolder, without: readonly string[]): string | un
     );
   const [durable] = waiting;
   return durable === undefined ? undefined : `The consumer ${durable} has not received all events`;
+}
+
+/** The sum of the log's and all consumers' positions. It changes while services make progress. */
+function positions(folder: DataFolder): number {
+  using db = new DatabaseSync(folder.file('events.sqlite'), { timeout: 5_000 });
+  const sum = `SELECT (SELECT coalesce(sum(position), 0) FROM consumers)
+    + (SELECT coalesce(max(position), 0) FROM events) AS sum`;
+  return Number(db.prepare(sum).get()?.sum);
 }
 
 /** The consumers that are not at the end of the log. */
