@@ -363,6 +363,17 @@ describe('kith restore', () => {
     expect(await readdir(root)).not.toContain('undamaged');
   });
 
+  it.each(['missing', 'empty'])('refuses a backup in which a database is %s', async (what) => {
+    const copy = await copyOfBackup(what);
+    const file = join(copy, 'connections.sqlite');
+    await rm(file);
+    if (what === 'empty') await writeFile(file, '');
+    const refused = await runKith(['restore', copy], { KITH_DATA: pathOf(`${what}-restored`) });
+    const sentence = `The database connections.sqlite of the backup ${copy} is missing or empty.`;
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining(sentence)]);
+    expect(await readdir(root)).not.toContain(`${what}-restored`);
+  });
+
   it('if KITH_DATA names a symbolic link, fills the folder to which the link leads', async () => {
     await mkdir(pathOf('disk'));
     await symlink(pathOf('disk'), pathOf('link'));

@@ -72,7 +72,7 @@ describe('the guide of the secret', async () => {
       expect(await isIn(caller(platform.url), user)).toBe(true);
     }
 
-    const text = holding('new-secret\n');
+    const text = holding('> new-secret');
     await run('bash', ['-c', text.split('\n')[0] ?? ''], { cwd: folder });
     const KITH_SECRET_FILE = join(folder, 'new-secret');
     expect(told(await rotate(text, { KITH_DATA: data, KITH_SECRET_FILE }))).toEqual(everything);

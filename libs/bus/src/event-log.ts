@@ -147,6 +147,7 @@ export class EventLog {
 
   /** Removes events by their ids, including replayed copies and dead letters. */
   withdraw(ids: readonly string[]): void {
+    if (ids.length === 0) return;
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
     const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { chmod, constants, copyFile, readdir, realpath, rename, rm } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { createLogger, readConfig, StartError } from '@kith/base';
@@ -236,9 +236,7 @@ async function prepare(
   const { without, from, manifest, passphrase, env, progress } = restoring;
   if (passphrase === undefined) await copyFolder(from, path, progress);
   else await openSealed(from, path, passphrase);
-  // The backup may be from an earlier version.
-  for (const { service, prepare: upgrade } of serviceMoves)
-    await upgrade({ kind: 'sqlite', file: join(path, `${service}.sqlite`) });
+  await upgrade(path, restoring);
   progress('copied');
   // If STORAGE_URL names another place for the files' bytes, the bytes are copied there after the folder is complete.
   const config = keptInFolder(
@@ -267,6 +265,21 @@ async function prepare(
   // and the installation erases them while it runs.
   await deleteAgain(erased, join(path, 'identity.sqlite'));
   return erased;
+}
+
+/**
+ * Brings the copied databases to the schema of this version, because the backup may be from an earlier version. Throws
+ * `StartError` if a database of the backup is missing or empty.
+ */
+async function upgrade(path: string, { from, manifest }: Restoring): Promise<void> {
+  for (const { service, prepare: bringUpToDate } of serviceMoves) {
+    const file = join(path, `${service}.sqlite`);
+    // The manifest does not count documents of a service that its version did not have.
+    const isIn = manifest.counts.some((one) => one.service === service);
+    if (isIn && !statSync(file, { throwIfNoEntry: false })?.size)
+      throw new StartError(`The database ${service}.sqlite of the backup ${from} is missing or empty.`);
+    await bringUpToDate({ kind: 'sqlite', file });
+  }
 }
 
 /** Copies a backup. Somebody may have started a platform on the backup to look at it, and this platform may still run. */

@@ -11,8 +11,8 @@ import { durables, serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
 /**
- * How long services may make no progress with pending work, in ms. This is longer than the quarter of an hour for which an event that
- * fails is retried.
+ * How long services may make no progress with pending work, in ms. This is longer than the quarter of an hour for which an
+ * event that fails is retried.
  */
 const patienceMs = 20 * 60_000;
 
@@ -25,10 +25,10 @@ export interface QuietOptions {
 }
 
 /**
- * Runs the services of an embedded installation, without a gateway, until they have finished their pending work. Then every event
- * is published, every consumer is at the end of the log, and only stored data has to be moved. Throws `StartError` if a consumer
- * does not reach the end in time. Throws it immediately if a consumer belongs to no service any more, or if `without` names a
- * consumer of a service.
+ * Runs the services of an embedded installation, without a gateway, until they have finished their pending work. Then every
+ * event is published, every consumer is at the end of the log, and only stored data has to be moved. Throws `StartError` if the
+ * services make no progress for `patience`. Throws it immediately if a consumer belongs to no service any more, or if `without`
+ * names a consumer of a service.
  */
 export async function untilQuiet(
   folder: DataFolder,
