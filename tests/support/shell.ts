@@ -17,7 +17,7 @@ export interface Shell extends AsyncDisposable {
   run(commands: string): Promise<Printed>;
 }
 
-const patienceMs = 240_000;
+const patienceMs = 900_000;
 
 /** The environment without the variables of this test runner, because a guide may itself run `npm test`. */
 const outside = Object.fromEntries(
