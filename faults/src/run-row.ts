@@ -7,6 +7,9 @@ import type { Place } from './world/place.ts';
 /** How long the load goes on after all processes are ready again, in ms. */
 const metMs = 2_000;
 
+/** How long all processes may take to be ready again, in ms. */
+const patienceMs = 180_000;
+
 /** Causes a row's fault under load. Then checks all acknowledged changes. */
 export async function runRow<P extends Place>(
   row: Row<P>,
@@ -22,7 +25,7 @@ export async function runRow<P extends Place>(
 ): Promise<Outcome> {
   const { world, crowd, random, rate, times, before, progress } = stage;
   const rest = (ms: number) => sleep(ms);
-  const back = async (withinMs = 180_000) => {
+  const back = async (withinMs = patienceMs) => {
     await world.allReady(withinMs);
     await rest(metMs);
   };
@@ -39,7 +42,7 @@ export async function runRow<P extends Place>(
   }
   const silence = await Promise.race([end().then(() => record.silence), sleep(60_000)]);
   const { requests, acknowledged, unanswered } = record;
-  const readyMs = await world.allReady(180_000).catch((failed: Error) => {
+  const readyMs = await world.allReady(patienceMs).catch((failed: Error) => {
     error ??= `${failed.message} ${(failed.cause as Error | undefined)?.message}`;
     return Number.NaN;
   });

@@ -117,9 +117,7 @@ export class SessionKeeper {
       const next = (await unlessAborted(this.refresh(), signal))?.accessToken;
       return isOtherUser(session.accessToken, next) ? undefined : next;
     } catch (error) {
-      // The old token can be used until it expires, even if a refresh fails now.
-      if (this.#session === session && Date.now() < expiryOf(session)) return session.accessToken;
-      throw error;
+      return this.#unlessExpired(session, error).accessToken;
     }
   }
 
@@ -215,10 +213,13 @@ export class SessionKeeper {
   async #replacement(): Promise<Session | null> {
     const session = this.#session;
     if (!session || !isDue(session)) return session;
-    return this.#refresh(session).catch((error) => {
-      if (this.#session === session && Date.now() < expiryOf(session)) return session;
-      throw error;
-    });
+    return this.#refresh(session).catch((error) => this.#unlessExpired(session, error));
+  }
+
+  /** After a failed refresh, returns the session if its token can still be used. Otherwise throws the error of the refresh. */
+  #unlessExpired(session: Session, error: unknown): Session {
+    if (this.#session === session && Date.now() < expiryOf(session)) return session;
+    throw error;
   }
 
   /**

@@ -199,8 +199,13 @@ function refuse(failures: Failures | null, now: number): void {
   const wait = Math.min(firstWaitMs * 2 ** (failures.waits - 1), longestWaitMs);
   const leftMs = failures.last + wait - now;
   if (leftMs <= 0) return;
-  const seconds = Math.ceil(leftMs / 1000);
-  throw new ApiError('auth/too-many-attempts', { headers: { 'Retry-After': String(seconds) } });
+  throw tooManyAttempts(leftMs);
+}
+
+/** The error for a caller who has to wait `leftMs`. */
+export function tooManyAttempts(leftMs: number, message?: string): ApiError {
+  const headers = { 'Retry-After': String(Math.ceil(leftMs / 1000)) };
+  return new ApiError('auth/too-many-attempts', { headers, ...(message !== undefined && { message }) });
 }
 
 function afterFailure(before: Failures | null, now: number): Failures {

@@ -3,7 +3,7 @@ import { changeEmail } from '@kith/contracts';
 import { handler } from '@kith/service';
 import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
-import { attemptOf } from '../attempts.ts';
+import { attemptOf, tooManyAttempts } from '../attempts.ts';
 import { accountOf } from '../factors/factor-user.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
@@ -52,9 +52,5 @@ async function refuseManyChanges(app: AppContext, user: User): Promise<void> {
   const undos = mails.filter(({ kind, until }) => kind === 'emailChanged' && until > now);
   if (undos.length < mostUndos) return;
   const first = Math.min(...undos.map(({ until }) => until));
-  const seconds = Math.ceil((first - now) / 1000);
-  throw new ApiError('auth/too-many-attempts', {
-    message: 'The address was changed too often. Try again later.',
-    headers: { 'Retry-After': String(seconds) },
-  });
+  throw tooManyAttempts(first - now, 'The address was changed too often. Try again later.');
 }

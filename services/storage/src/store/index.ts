@@ -128,7 +128,7 @@ export class FileStore {
       bytes: doc.bytes + file.bytes,
       seq: doc.seq + (isImported ? 0 : 1),
       // An import may bring a time that lies in the future. It must not give later uploads such times, too.
-      lastAt: Math.max(doc.lastAt, Math.min(file.createdAt, isImported ? Date.now() : file.createdAt)),
+      lastAt: Math.max(doc.lastAt, isImported ? Math.min(file.createdAt, Date.now()) : file.createdAt),
       loose: doc.loose.filter(({ fileId }) => fileId !== bytesIdOf(file)),
     };
     return this.#change(account, after, {
