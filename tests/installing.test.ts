@@ -1,6 +1,6 @@
 // Starts no platform and at most 50 processes.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtempDisposable, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { waitFor } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { helpOf } from '../tools/bootstrap/help.mjs';
+import { replace } from '../tools/bootstrap/install.mjs';
 import { cutTo, extras, holds, type Lock, partsFor, pathsOf } from '../tools/bootstrap/sizes.mjs';
 import { type FakeNpm, makeFakeNpm } from './support/fake-npm.ts';
 import { cloneRepository, type RepositoryCopy } from './support/repository-copy.ts';
@@ -261,6 +262,25 @@ describe('the bootstrap', () => {
     const both = [start(run, { ...npm.env('waits'), ...traced() }), start(distributed, npm.env('waits'))];
     for (const one of both) expect(await one.ended).toMatchObject({ code: 0 });
     expect(await installed()).toEqual(holding('run', 'tracing', 'distributed'));
+  });
+
+  it('keeps these packages even if a program that runs with them makes a cache at the same time', async () => {
+    const packages = { 'node_modules/theirs': { version: '1.0.0' } };
+    const put = async (folder: string, packages: Lock['packages']) => {
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, '.package-lock.json'), JSON.stringify({ packages }));
+    };
+    await put(inCopy('staged/node_modules'), {});
+    await put(inCopy('node_modules'), packages);
+    // First, the packages are not there yet. Then they are, and they have been moved away.
+    const answers = [true, false];
+    const isNeeded = () => {
+      if (answers.length === 1) mkdirSync(inCopy('node_modules/.cache'), { recursive: true });
+      return answers.shift() ?? true;
+    };
+    expect(replace(inCopy('node_modules'), inCopy('staged'), isNeeded)).toBe(false);
+    expect(await installed()).toEqual(new Set(Object.keys(packages)));
+    await rm(inCopy('staged'), { recursive: true });
   });
 
   describe('the Node of the bootstrap', () => {

@@ -146,7 +146,7 @@ function npm(words, cwd) {
  * @param {string} stage
  * @param {(installed: import('./sizes.mjs').Lock) => boolean} isNeeded
  */
-function replace(old, stage, isNeeded) {
+export function replace(old, stage, isNeeded) {
   const fresh = join(stage, 'node_modules');
   for (let turn = 0; isNeeded(noteOf(old)); turn++) {
     const before = join(stage, `old-${turn}`);
@@ -155,7 +155,7 @@ function replace(old, stage, isNeeded) {
         renameSync(old, before);
         // Another process may have put this folder there since `isNeeded` was called.
         if (!isNeeded(noteOf(before))) {
-          renameSync(before, old);
+          putBack(before, old);
           return false;
         }
       }
@@ -174,6 +174,27 @@ function replace(old, stage, isNeeded) {
     }
   }
   return false;
+}
+
+/**
+ * Puts a `node_modules` folder back that was moved away. Meanwhile a program that started with these packages may have made a
+ * folder in its place, for its compile cache. Without installed packages, such a folder is moved away.
+ *
+ * @param {string} before
+ * @param {string} old
+ */
+function putBack(before, old) {
+  for (let turn = 0; ; turn++) {
+    try {
+      renameSync(before, old);
+      return;
+    } catch (error) {
+      const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error);
+      if (turn === 10 || !['EEXIST', 'ENOTEMPTY'].includes(code)) throw error;
+      if (Object.keys(noteOf(old).packages).length > 0) return;
+      renameSync(old, `${before}-${turn}`);
+    }
+  }
 }
 
 /**
