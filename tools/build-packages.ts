@@ -46,7 +46,7 @@ function compile(of: readonly Package[]): void {
   writeFileSync(config, JSON.stringify(compilerConfig));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-p', config], { stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
+  if (status !== 0) throw new Error('The packages cannot be compiled; see the output above.');
 }
 
 /**

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { type EngineImages, provideEngines, startContainers } from '@kith/engines';
+import { type EngineImages, provideChromium, provideEngines, startContainers } from '@kith/engines';
 import { prepareS3 } from '@kith/testing';
 import { openDesk } from './test/desk.ts';
 import { relatedFiles } from './test/related.ts';
@@ -39,6 +39,8 @@ async function run(): Promise<number> {
   const progress = (line: string) => console.error(`  ${line}`);
   // If no S3 server can be prepared, the run continues, and only the suites that need the server fail.
   await prepareS3(progress).catch((error: Error) => progress(error.message));
+  // The same holds for Chromium. It is installed here, because files of tests wait for the browser for five minutes only.
+  await provideChromium({ progress }).catch((error: Error) => progress(error.message));
   if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const provided = await provideEngines({ env: process.env, progress });
   if (provided.kind === 'none') {

@@ -22,15 +22,18 @@ export async function openDesk(): Promise<Desk> {
   const running = new AsyncDisposableStack();
   opening.use(running);
   const started = new Map<string, Promise<unknown>>();
-  const start = (path: string) => {
+  const start = async (path: string): Promise<unknown> => {
     if (path === '/browser') return startBrowser(running);
     if (path.startsWith('/platforms/')) return startShared(running);
     throw new Error(`The desk has no ${path}.`);
   };
   const server = createServer(async ({ url: path = '' }, response) => {
     try {
-      if (!started.has(path)) started.set(path, start(path));
-      response.end(JSON.stringify(await started.get(path)));
+      const starting = started.get(path) ?? start(path);
+      started.set(path, starting);
+      // After a start that failed, the next file tries again.
+      starting.catch(() => started.delete(path));
+      response.end(JSON.stringify(await starting));
     } catch (error) {
       response.writeHead(500).end((error as Error).stack);
     }

@@ -9,8 +9,8 @@ import type { EngineKind } from './engine-kinds.ts';
 const named = /^kith-platform-(embedded|containers)-(.+)-(\d+)-(t[0-9a-f]{12})$/;
 
 /**
- * Makes a platform's folder in the system's temporary folder. The folder is removed when the returned object is disposed, and
- * when this process ends.
+ * Makes a platform's folder in the system's temporary folder. The folder is removed when the returned object is disposed. With
+ * `embedded`, it is also removed when this process ends.
  */
 export async function makePlatformFolder(
   engine: EngineKind,
@@ -20,7 +20,10 @@ export async function makePlatformFolder(
   // folder.
   const path = join(tmpdir(), `kith-platform-${engine}-${owner.replace(':', '-')}-${prefix}`);
   await mkdir(path, { mode: 0o700 });
-  const forget = onExit(() => rmSync(path, { recursive: true, force: true }));
+  // The name of the folder of a platform on real engines is also the only record of the data on these engines. A process that
+  // ends cannot erase this data any more, so the folder stays for the next start.
+  const forget =
+    engine === 'embedded' ? onExit(() => rmSync(path, { recursive: true, force: true })) : () => {};
   return {
     path,
     async [Symbol.asyncDispose]() {
@@ -31,7 +34,7 @@ export async function makePlatformFolder(
 }
 
 /**
- * Removes the folders that killed processes have left. If a platform used real engines, its folder is removed only if `erase`
+ * Removes the folders that ended processes have left. If a platform used real engines, its folder is removed only if `erase`
  * is given. `erase` gets the prefix of the data that the platform has left on these engines, and has to remove this data. The
  * folders of other users of this machine are not removed.
  */

@@ -52,24 +52,25 @@ export async function startS3(): Promise<S3Server> {
   );
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const url = `s3://${key}:${secret}@127.0.0.1:${port}/files?tls=false`;
+  await using starting = new AsyncDisposableStack();
+  starting.defer(async () => {
+    child.kill('SIGKILL');
+    await exited;
+    await rm(data, { recursive: true, force: true });
+  });
   await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) !== undefined, {
     what: 'the S3 server',
   });
-  return {
-    url,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-      await rm(data, { recursive: true, force: true });
-    },
-  };
+  const running = starting.move();
+  return { url, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
 async function build(): Promise<string> {
-  const place = await mkdtemp(join(tmpdir(), 'kith-go-'));
+  await mkdir(folder, { recursive: true });
+  // A file cannot be renamed into another file system, and the system's temporary folder may be in another one.
+  const place = await mkdtemp(join(folder, '.go-'));
   try {
     await run('go', ['install', source], { env: { ...process.env, GOBIN: place } });
-    await mkdir(folder, { recursive: true });
     await rename(join(place, 'versitygw'), built);
     return built;
   } finally {

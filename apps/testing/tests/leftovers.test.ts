@@ -157,7 +157,7 @@ describe('a platform that its suite does not stop', () => {
       expect(await left()).toEqual(
         expect.arrayContaining([`${child.prefix}_identity`, streamNames(child.prefix).events]),
       );
-      await child.end('SIGKILL');
+      await child.end('SIGTERM');
       // All processes have to end first, because a service that still stops may write into its database.
       for (const url of [child.url, ...child.internalUrls])
         await waitFor(() => isGone(url), { what: 'the processes to end' });

@@ -21,6 +21,10 @@ import { s3Place } from '../src/blobs/s3-blobs.ts';
 
 const mebibyte = 1024 * 1024;
 
+async function* bytesOf(text: string) {
+  yield Buffer.from(text);
+}
+
 it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after all other copies have ended', async () => {
   const keys = Array.from({ length: 4 }, (_, index) => `a/${index}`);
   const ended: string[] = [];
@@ -33,10 +37,7 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
           await new Promise(setImmediate);
         }
       },
-      read: async () =>
-        (async function* () {
-          yield Buffer.from('a');
-        })(),
+      read: async () => bytesOf('a'),
     },
     {
       async *list() {},
@@ -52,6 +53,35 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
   const before = [...ended];
   await new Promise(setImmediate);
   expect(ended).toEqual(before);
+});
+
+it('`copyBlobs` copies only the blobs that the other store does not have, without a list of all blobs of the other store', async () => {
+  const held = Array.from({ length: 1_000 }, (_, index) => ({ key: `held/${index}/a`, size: 1 }));
+  let listed = 0;
+  const copied: string[] = [];
+  const from = [...held.slice(-2), { key: 'held/0/a', size: 2 }, { key: 'new/0/a', size: 1 }];
+  const count = await copyBlobs(
+    {
+      async *list() {
+        yield* from;
+      },
+      read: async (key) => bytesOf(key),
+    },
+    {
+      async *list(prefix = '') {
+        for (const one of held.filter(({ key }) => key.startsWith(prefix))) {
+          listed++;
+          yield one;
+        }
+      },
+      async put(key) {
+        copied.push(key);
+        return 1;
+      },
+    },
+  );
+  expect([count, copied.toSorted()]).toEqual([4, ['held/0/a', 'new/0/a']]);
+  expect(listed).toBeLessThan(10);
 });
 
 it.each(['stat', 'read'] as const)(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { aptInstall } from './install-docker.ts';
+import { exclusively } from './lock.ts';
 import { mayInstall } from './machine.ts';
 import { run } from './run.ts';
 import { cacheFolder, type Progress } from './step.ts';
@@ -17,8 +18,16 @@ export async function provideCompose(
   const { env = process.env, progress = () => {} } = options;
   const found = await findCompose();
   if (found || env.CI !== 'true' || !(await mayInstall())) return found;
-  await aptInstall(['docker-compose'], { progress, log: join(cacheFolder(env), 'apt.log') });
-  return findCompose();
+  return exclusively(
+    async () => {
+      // Another process may have installed Compose while this process waited for its turn.
+      const found = await findCompose();
+      if (found) return found;
+      await aptInstall(['docker-compose'], { progress, log: join(cacheFolder(env), 'apt.log') });
+      return findCompose();
+    },
+    { progress },
+  );
 }
 
 async function findCompose(): Promise<ComposeCommand | undefined> {

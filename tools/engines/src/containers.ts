@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { removeAtExit, removeContainers, removeOrphans } from './cleanup.ts';
-import { type EngineHandle, type Engines, engineHandle, enginesOf, lastLog } from './handle.ts';
+import { type EngineHandle, type Engines, engineHandle, enginesOf } from './handle.ts';
 import type { EngineImages } from './images.ts';
 import { freePort } from './ports.ts';
 import { type Secured, securedSpec } from './secured.ts';
@@ -65,6 +65,8 @@ async function startOne(spec: ContainerSpec, name: string, tries = 4): Promise<E
       removeAtExit([name]);
       return startOne(spec, name, tries - 1);
     }
-    throw new Error(`${spec.engine} (${spec.image}) did not start: ${await lastLog(name)}`, { cause: error });
+    throw new Error(`${spec.engine} (${spec.image}) did not start: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }

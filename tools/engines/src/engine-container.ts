@@ -1,6 +1,6 @@
 import { GenericContainer, type WaitStrategy } from 'testcontainers';
 import { owner, ownerLabel } from './cleanup.ts';
-import { isRunning } from './handle.ts';
+import { isRunning, lastLog } from './handle.ts';
 import { type EnginePorts, untilReady } from './probes.ts';
 import type { ContainerSpec } from './specs.ts';
 
@@ -41,7 +41,12 @@ class UntilReady implements WaitStrategy {
 
   constructor({ engine, probe }: ContainerSpec, name: string, ports: EnginePorts) {
     this.#wait = () =>
-      untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name), probe });
+      untilReady(engine, ports, { limitMs: this.#timeoutMs, alive: () => isRunning(name), probe }).catch(
+        // testcontainers removes the container before it throws the error, so the log is read here.
+        async (error: Error) => {
+          throw new Error(`${error.message}: ${await lastLog(name)}`, { cause: error });
+        },
+      );
   }
 
   waitUntilReady(): Promise<void> {

@@ -1,9 +1,13 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { dockerState } from './docker.ts';
 import { startDockerd } from './dockerd.ts';
 import { mayInstall } from './machine.ts';
 import { run } from './run.ts';
-import { cacheFolder, type Progress, step } from './step.ts';
+import { cacheFolder, type Progress, type StepOptions, step } from './step.ts';
+
+/** How long to wait for another package manager, in ms. */
+const patienceMs = 300_000;
 
 /** Installs packages of the distribution without asking questions. Needs root. */
 export async function aptInstall(
@@ -11,15 +15,32 @@ export async function aptInstall(
   { progress, log }: { progress: Progress; log: string },
 ): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // With this option, apt does not fail at once if another package manager is running: it waits up to 300 s for it to end.
-  const apt = ['apt-get', '-o', 'DPkg::Lock::Timeout=300', '-y', '-q'] as const;
-  await step('Reading the package lists', [...apt, 'update'], { progress, log, env });
+  // With this option, apt does not fail at once if another package manager is installing: it waits up to 300 s for it to end.
+  const apt = ['apt-get', '-o', `DPkg::Lock::Timeout=${patienceMs / 1_000}`, '-y', '-q'] as const;
+  await readLists([...apt, 'update'], { progress, log, env });
   const known: string[] = [];
   for (const name of packages) {
     if ((await run('apt-cache', ['show', name])).code === 0) known.push(name);
   }
   const install = [...apt, 'install', '--no-install-recommends', ...known] as const;
   await step(`Installing ${known.join(', ')}`, install, { progress, log, env });
+}
+
+/**
+ * Reads the package lists. While another package manager reads them, apt fails at once, no matter what the option says. A new
+ * machine often does this soon after its start.
+ */
+async function readLists(command: readonly [string, ...string[]], options: StepOptions): Promise<void> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await step('Reading the package lists', command, options);
+    } catch (error) {
+      const isTaken = /could not get lock|unable to lock/i.test((error as Error).message);
+      if (!isTaken || performance.now() > until) throw error;
+    }
+    await sleep(2_000);
+  }
 }
 
 /**

@@ -18,6 +18,8 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   return folder;
 }
 
+export type StepOptions = RunOptions & { progress: Progress; log: string };
+
 /**
  * Runs one long step, and reports when it starts and how long it took.
  * @throws EnginesError that names the log file if the command fails.
@@ -25,7 +27,7 @@ export function cacheFolder(env: NodeJS.ProcessEnv = process.env): string {
 export async function step(
   what: string,
   command: readonly [string, ...string[]],
-  { progress, log, ...options }: RunOptions & { progress: Progress; log: string },
+  { progress, log, ...options }: StepOptions,
 ): Promise<void> {
   const started = performance.now();
   progress(`${what} …`);

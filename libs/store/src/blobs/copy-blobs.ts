@@ -14,12 +14,12 @@ export async function copyBlobs<E extends BlobEntry>(
   to: Pick<Blobs, 'list' | 'put'>,
   { progress, faults }: { progress?: (count: number) => void; faults?: BlobFaults<E> } = {},
 ): Promise<number> {
-  const there = new Map<string, number>();
-  for await (const { key, size } of to.list()) there.set(key, size);
+  const wasEmpty = await isEmpty(to);
   let count = 0;
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
   const copy = async (entry: E) => {
+    if (!wasEmpty && (await isThere(to, entry))) return;
     const bytes = faults ? await readRecorded(from, entry, faults) : await from.read(entry.key);
     if (!bytes) return;
     await to.put(entry.key, bytes).catch((error: unknown) => {
@@ -29,7 +29,6 @@ export async function copyBlobs<E extends BlobEntry>(
   for await (const entry of from.list()) {
     count++;
     progress?.(count);
-    if (there.get(entry.key) === entry.size) continue;
     if (running.size >= atOnce) await Promise.race(running);
     if (failures.length > 0) break;
     // A copy may fail at any time, for example while the next blobs are listed. So its failure is caught here, and thrown
@@ -42,4 +41,17 @@ export async function copyBlobs<E extends BlobEntry>(
   await Promise.all(running);
   if (failures.length > 0) throw failures[0];
   return count;
+}
+
+/** Whether the store has no blobs whose keys begin with `prefix`. */
+export async function isEmpty(blobs: Pick<Blobs, 'list'>, prefix?: string): Promise<boolean> {
+  for await (const _ of blobs.list(prefix)) return false;
+  return true;
+}
+
+/** Lists only the folder of the blob, because a list of all blobs may need more memory than there is. */
+async function isThere(blobs: Pick<Blobs, 'list'>, { key, size }: BlobEntry): Promise<boolean> {
+  const folder = key.slice(0, key.lastIndexOf('/') + 1);
+  for await (const one of blobs.list(folder)) if (one.key === key && one.size === size) return true;
+  return false;
 }

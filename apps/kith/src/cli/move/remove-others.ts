@@ -1,14 +1,14 @@
 import { dirname } from 'node:path';
-import { type BlobsConfig, openBlobs } from '@kith/store/blobs';
+import { type BlobsConfig, isEmpty, openBlobs } from '@kith/store/blobs';
 
 /** Removes the files in `to` that are not in `from`. Each file has a folder of its own. */
 export async function removeOthers(from: BlobsConfig, to: BlobsConfig): Promise<void> {
   await using opened = new AsyncDisposableStack();
-  const open = async (place: BlobsConfig) => opened.adopt(await openBlobs(place), (one) => one.close());
-  const target = await open(to);
-  const others = new Set<string>();
-  for await (const { key } of target.list()) others.add(dirname(key));
-  if (others.size === 0) return;
-  for await (const { key } of (await open(from)).list()) others.delete(dirname(key));
-  for (const folder of others) await target.removeAll(`${folder}/`);
+  const source = opened.adopt(await openBlobs(from, { readOnly: true }), (one) => one.close());
+  const target = opened.adopt(await openBlobs(to), (one) => one.close());
+  for await (const { key } of target.list()) {
+    // Looks up one folder at a time, because a list of all files may need more memory than there is.
+    const folder = `${dirname(key)}/`;
+    if (await isEmpty(source, folder)) await target.removeAll(folder);
+  }
 }
