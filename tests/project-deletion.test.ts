@@ -22,6 +22,7 @@ import {
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import { startNotifications } from '@kith/notifications';
+import { codesOf } from '@kith/openapi';
 import { ask } from '@kith/service';
 import {
   availableEngines,
@@ -127,6 +128,7 @@ describe.concurrent.each(availableEngines())('a project that is deleted (%s)', (
       }).then(async (response) => [response.status, ((await response.json()) as { code: string }).code]);
     const gone = [404, 'project/not-found'];
     await waitFor(async () => (await refusal('GET', `/v7/${id}/users/${ada.id}`))[1] === 'project/not-found');
+    for (const spec of refused) expect(codesOf(spec)).toContain('project/not-found');
     for (const [method, path, options] of callsOf(id, ada, token)) {
       expect([method, path, ...(await refusal(method, path, options))]).toEqual([method, path, ...gone]);
     }

@@ -42,6 +42,8 @@ interface Case {
   sent: () => Sent | Promise<Sent>;
   /** The expected error code. `undefined` if the client closes the connection early, because then the client gets no answer. */
   code?: ErrorCode;
+  /** A part of the expected sentence. */
+  says?: string;
 }
 
 const form = (body: Uint8Array): Sent => ({
@@ -301,6 +303,14 @@ const cases: readonly Case[] = [
     what: 'a bomb of 50,000 × 50,000 pixels',
     sent: () => whole([filePart(bombOf(50_000, 50_000))]),
     code: 'storage/invalid-image',
+    says: 'at most 100 megapixels',
+  },
+  {
+    to: 'images',
+    what: 'an image of 70 megapixels with 16 bits a channel',
+    sent: () => whole([filePart(bombOf(10_000, 7_000, 16))]),
+    code: 'storage/invalid-image',
+    says: 'over 8 bits a channel',
   },
   {
     to: 'images',
@@ -376,11 +386,12 @@ function animationOf(width: number, height: number, frames: number): Buffer {
   return Buffer.concat([Buffer.from('GIF89a'), screen, colours, ...all, Buffer.from(';')]);
 }
 
-/** A PNG whose header claims this width and height. */
-function bombOf(width: number, height: number): Buffer {
+/** A PNG whose header claims this width and height, and this number of bits for each channel. */
+function bombOf(width: number, height: number, bits = 8): Buffer {
   const bytes = Buffer.from(smallPng);
   bytes.writeUInt32BE(width, 16);
   bytes.writeUInt32BE(height, 20);
+  bytes[24] = bits;
   // Writes the checksum of the header.
   bytes.writeUInt32BE(crc32(bytes.subarray(12, 29)), 29);
   return bytes;
@@ -442,11 +453,14 @@ describe.each(availableBlobHomes())(
       return all.map((to) => [to, one.what, one] as const);
     });
 
-    it.each(rows)('%s: %s', async (to, _, { sent, code }) => {
+    it.each(rows)('%s: %s', async (to, _, { sent, code, says = '' }) => {
       const answer = await send(to, await sent());
       if (code === undefined) expect(answer).toBeUndefined();
       else
-        expect([answer?.status, answer?.body]).toEqual([statusOf(code), expect.objectContaining({ code })]);
+        expect([answer?.status, answer?.body]).toEqual([
+          statusOf(code),
+          expect.objectContaining({ code, error: expect.stringContaining(says) }),
+        ]);
       await nothingIsLeft();
     });
 

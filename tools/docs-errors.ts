@@ -4,7 +4,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, type ErrorMeaning, errorMeanings, errors, operations } from '@kith/contracts';
-import { codesOf } from '@kith/openapi';
+import { codesOf, outside } from '@kith/openapi';
 
 const all = Object.keys(errors) as ErrorCode[];
 const sections = Map.groupBy(all, (code): ErrorMeaning => errorMeanings[code]);
@@ -40,11 +40,12 @@ Made from the contracts by \`tools/docs-errors.ts\`. Every answer outside 2xx an
 
 | status | what it means for a client |
 |---|---|
-| 400, 404, 405, 413, 415, 417, 431 | the request is wrong: the same one fails again |
+| 400, 404, 405, 413, 415, 416, 417, 431 | the request is wrong: the same one fails again |
 | 401 | refresh the session once; if that fails, sign in again |
-| 403 | the token is valid, but does not allow this |
+| 403 | the token is valid, but does not allow this; only with \`auth/token-expired\`: refresh the session, as after 401 |
 | 409 | the request conflicts with what is stored: read it, then decide |
 | 408, 429, 503 | nothing was done: wait (\`Retry-After\`), then repeat the request |
+| 412 | the stored version is not the one in \`If-Match\` or \`If-Unmodified-Since\`: read it again |
 | 422 | the \`Idempotency-Key\` was used for another request: send a new key |
 | 500, 504 | perhaps the write was done: repeat reads, and repeat writes under the same \`Idempotency-Key\`; check before you repeat any other write |
 
@@ -68,11 +69,11 @@ function print([{ when, remedy }, codes]: [ErrorMeaning, ErrorCode[]]): string {
 }
 
 function answeredBy(code: ErrorCode): string {
-  if (/^(route|request)\//.test(code)) return 'the gateway, before any operation';
+  if ([...outside, 'request/invalid-http'].includes(code)) return 'the gateway, before any operation';
   const names = operations
     .filter((operation) => codesOf(operation).includes(code))
     .map(({ name }) => `\`${name}\``);
-  if (names.length > operations.length / 3) return `${names.length} of ${operations.length} operations`;
+  if (names.length > operations.length / 4) return `${names.length} of ${operations.length} operations`;
   return names.join(', ');
 }
 

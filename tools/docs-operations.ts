@@ -62,7 +62,8 @@ the gateway of a whole platform, on every engine. The suite fails if it has not 
 and a refusal of each field of body and query. The suite of outages fails if it has not seen the operation's \`…/server-error\`.
 Paths are below the project scope; the paths of \`/admin\` and \`/.well-known\` are below the root. In addition to its own codes,
 every operation may answer with the codes of the layers that a request passes first: \`request/…\`, \`route/…\`,
-\`rate-limit/exceeded\`, \`auth/unauthorized\`, \`auth/forbidden\`, \`gateway/…\`
+\`rate-limit/exceeded\`, \`project/invalid-id\`, \`project/not-found\`, \`auth/unauthorized\`, \`auth/forbidden\`,
+\`auth/suspended\`, \`auth/token-expired\`, \`gateway/…\`
 ([services/gateway/tests](../services/gateway/tests)), and \`<feature>/invalid-body\` or \`<feature>/invalid-query\`.
 
 | operation | who | limit | codes | through the gateway | others that name it |

@@ -328,7 +328,7 @@ export const errorMeanings = {
     remedy: 'Add the file to the form under the name `file`, with a file name.',
   },
   'storage/invalid-image': {
-    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, all its frames together have more than 100 megapixels, or it takes too long to render the image in all its sizes.',
+    when: 'The bytes are not a JPEG, PNG, WebP, GIF or AVIF image, the image is incomplete or damaged, all its frames together have more than 100 megapixels (or 50, with 16 bits a channel), or it takes too long to render the image in all its sizes.',
     remedy:
       'Ask the user for another image. If rendering takes too long, you can also request fewer sizes. To upload a file that is not an image, use `storage.create-file`.',
   },

@@ -33,4 +33,7 @@ export const webOrigin = z
   .string()
   .max(longest)
   .transform((value) => value.trim().toLowerCase())
-  .refine(isWebOrigin, 'must be an origin, such as https://app.example.org or https://*.example.org.');
+  .refine(
+    isWebOrigin,
+    'must be an origin, such as https://app.example.org or https://*.example.org. No * is allowed directly below a top-level domain or in an IP address.',
+  );

@@ -28,7 +28,8 @@ const keyCodes: readonly ErrorCode[] = [
  * before the operation (spec#errors-envelope).
  */
 export function codesOf(operation: OperationSpec): ErrorCode[] {
-  const { feature, auth, limit, scope, invalid = {}, errors } = operation;
+  const { feature, auth, limit, scope, params, invalid = {}, errors } = operation;
+  const isOfProject = scope === 'project' || 'projectId' in params.shape;
   // An operation with `visibility` needs a token in projects that restrict it to signed-in users.
   const asksUsers = auth === 'user' || auth === 'server-key' || operation.visibility !== undefined;
   const takesForm = operation.upload !== undefined;
@@ -36,7 +37,7 @@ export function codesOf(operation: OperationSpec): ErrorCode[] {
   const codes: (string | false)[] = [
     'request/invalid-http',
     scope === 'project' && 'project/invalid-id',
-    scope === 'project' && !operation.answersDeleted && 'project/not-found',
+    isOfProject && !operation.answersDeleted && 'project/not-found',
     (limit !== null || auth === 'operator') && 'rate-limit/exceeded',
     (asksUsers || auth === 'operator') && 'auth/unauthorized',
     // This code is possible even if the token is optional, because callers without a server key get it if they send the header

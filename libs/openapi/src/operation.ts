@@ -217,7 +217,7 @@ const byServerKey: Readonly<Record<ServerKeyUse, string | false>> = {
 };
 
 function descriptionOf(operation: OperationSpec): string {
-  const { auth, limit, shortForm, path, testOnly } = operation;
+  const { auth, limit, shortForm, path, testOnly, operatorScope } = operation;
   const unlimited =
     auth === 'operator'
       ? 'Only failed authentication is limited, to 10 failures in 5 minutes.'
@@ -225,6 +225,10 @@ function descriptionOf(operation: OperationSpec): string {
   const limited = limit ? `Limit: ${limit.max} requests in ${limit.windowSeconds / 60} minutes.` : unlimited;
   return [
     who[auth],
+    auth === 'operator' &&
+      (operatorScope
+        ? `An operator key needs the scope \`${operatorScope}\`.`
+        : 'Operator keys are refused; only `OPERATOR_TOKEN` is accepted.'),
     takesServerKey(operation) && byServerKey[serverKeyMay(operation)],
     limited,
     shortForm && `Also without a project id, at \`/v7${path}\`.`,

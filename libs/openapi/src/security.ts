@@ -19,7 +19,8 @@ export const securitySchemes: Readonly<Record<string, JsonObject>> = {
   operatorToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The token of the server’s operator (`OPERATOR_TOKEN`). Users’ tokens are not accepted.',
+    description:
+      'The token of the server’s operator (`OPERATOR_TOKEN`), or an operator key, `kith_op_…`, which allows only the operations of its scopes. Users’ tokens are not accepted.',
   },
 };
 

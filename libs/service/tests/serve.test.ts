@@ -26,7 +26,7 @@ const spec = operation({
   limit: null,
   params: z.object({ collectionId: z.string() }),
   query: z.object({
-    limit: z.string().optional(),
+    limit: z.string().default('7'),
     page: z.string().optional(),
     cursor: z.string().optional(),
   }),
@@ -164,6 +164,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     };
     const { headers } = await call({ query: 'limit=2&page=3&cursor=old&other=a%20b%3E' });
     expect(headers.Link).toBe('<?limit=2&cursor=new&other=a+b%3E>; rel="next"');
+    expect((await call()).headers.Link).toBe('<?cursor=new&limit=7>; rel="next"');
   });
 
   test.each([

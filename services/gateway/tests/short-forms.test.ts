@@ -115,6 +115,12 @@ describe.each(availableEngines())('short forms on %s', (engine) => {
     const path = `/v7/users/${there.userId}/connections`;
     expect((await ask(path)).status).toBe(200);
     expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });
+    // A wrong query is refused before the user is looked for, as under the long form.
+    for (const id of ['nonsense', randomUUID()]) {
+      const { status, text } = await ask(`/v7/users/${id}/connections?page=0`);
+      expect([status, JSON.parse(text).field]).toEqual([400, 'page']);
+      expectError(await ask(`/v7/users/${id}/connections`), 'connection/user-not-found');
+    }
     await ask(path, bearer(await issuer.token()));
     expect(reads.seen.at(-1)?.context).toMatchObject({ projectId: there.projectId, caller: null });
     await ask(path, bearer(await issuer.token({ projectId: there.projectId })));

@@ -52,7 +52,11 @@ export function isOpen(session: Session, user: User, at: Date): boolean {
 export async function requireOpenSession(app: AppContext, user: User, { sessionId }: Caller): Promise<void> {
   const session = await app.store.sessions.find(user.projectId, user.id, sessionId);
   if (session && isOpen(session, user, new Date())) return;
-  throw new ApiError('auth/unauthorized', { message: 'The session of this access token has ended.' });
+  throw sessionEnded();
+}
+
+export function sessionEnded(): ApiError {
+  return new ApiError('auth/unauthorized', { message: 'The session of this access token has ended.' });
 }
 
 /** Returns `false` if a change of the user has ended the session. Such a change ends all sessions but `keptSession`. */

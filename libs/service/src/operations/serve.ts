@@ -84,7 +84,7 @@ export function serveOperation<App>(
           headers[name] = value;
         },
         linkNext: (cursor: string) => {
-          headers.Link = nextLink(query, cursor);
+          headers.Link = nextLink(query, cursor, valid.query as { limit?: unknown });
         },
       } as OperationRequest<OperationSpec>;
       const { outbox, auditLog } = options;
@@ -212,9 +212,11 @@ function failureReply(spec: Named, error: unknown, log: Asked['log']): Message {
   return errorReply(isErrorCode(code) ? code : 'gateway/server-error');
 }
 
-function nextLink(query: string, cursor: string): string {
+/** The link to the next page. It names the limit even if the request has left it out (spec#lists-cursor). */
+function nextLink(query: string, cursor: string, { limit }: { limit?: unknown }): string {
   const next = new URLSearchParams(query);
   next.delete('page');
   next.set('cursor', cursor);
+  if (limit !== undefined && !next.has('limit')) next.set('limit', String(limit));
   return `<?${next}>; rel="next"`;
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
-import { type OperationSpec, projectOfUser, statusOf, uuid } from '@kith/contracts';
-import { ask } from '@kith/service';
+import { projectOfUser, statusOf, uuid } from '@kith/contracts';
+import { ask, validateQuery } from '@kith/service';
 import { errors } from 'jose';
 import { questionFailure } from '../forward/bus-failure.ts';
 import type { Address } from '../routes/address.ts';
@@ -68,21 +68,25 @@ export function shortFormRefusal(address: OperationAddress, error: unknown): unk
 
 async function projectOf(
   bus: Bus,
-  { operation, params }: OperationAddress,
+  address: OperationAddress,
   context: { requestId: string; deadline: number; traceparent?: string | undefined },
 ): Promise<string> {
-  const asked = projectOfUser.body.safeParse({ userId: params.userId });
-  if (!asked.success) throw notFound(operation);
+  const asked = projectOfUser.body.safeParse({ userId: address.params.userId });
+  if (!asked.success) throw notFound(address);
   try {
     const { projectId } = await ask(bus, projectOfUser, asked.data, context);
     if (projectId) return projectId;
   } catch (error) {
     throw questionFailure(error);
   }
-  throw notFound(operation);
+  throw notFound(address);
 }
 
-/** The operation's error for a user who does not exist. */
-function notFound(operation: OperationSpec): ApiError {
+/**
+ * The operation's error for a user who does not exist. A wrong query has its own error, which comes first
+ * (spec#errors-check-order).
+ */
+function notFound({ operation, query }: OperationAddress): ApiError {
+  validateQuery(operation, query);
   return new ApiError(operation.invalid?.params ?? 'route/not-found');
 }

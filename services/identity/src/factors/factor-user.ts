@@ -9,7 +9,11 @@ import type { Project, User } from '../store/index.ts';
 export async function accountOf(app: AppContext, projectId: string, userId: string): Promise<User> {
   const user = await app.store.users.account(projectId, userId);
   if (user) return user;
-  throw new ApiError('auth/unauthorized', { message: 'The account of this access token was deleted.' });
+  throw accountDeleted();
+}
+
+export function accountDeleted(): ApiError {
+  return new ApiError('auth/unauthorized', { message: 'The account of this access token was deleted.' });
 }
 
 /**

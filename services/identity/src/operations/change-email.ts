@@ -4,11 +4,11 @@ import { handler } from '@kith/service';
 import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
 import { attemptOf, tooManyAttempts } from '../attempts.ts';
-import { accountOf } from '../factors/factor-user.ts';
+import { accountDeleted, accountOf } from '../factors/factor-user.ts';
 import { requireStepUp } from '../factors/step-up.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
 import { mostUndos } from '../mails/tokens.ts';
-import { requireOpenSession } from '../sessions.ts';
+import { requireOpenSession, sessionEnded } from '../sessions.ts';
 import type { User } from '../store/index.ts';
 
 /**
@@ -34,10 +34,10 @@ export const changeEmailHandler = handler(
     // a stranger. This request may come from that stranger, so it is refused.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, async (now) => {
       await requireOpenSession(app, now, caller);
-      if (now.sessionEpoch !== user.sessionEpoch) throw new ApiError('auth/unauthorized');
+      if (now.sessionEpoch !== user.sessionEpoch) throw sessionEnded();
       await refuseManyChanges(app, now);
     });
-    if (!isStored) throw new ApiError('auth/unauthorized');
+    if (!isStored) throw accountDeleted();
     const message =
       'A mail is on its way to the new address. The address changes when the link in the mail is opened.';
     return { success: true as const, message };

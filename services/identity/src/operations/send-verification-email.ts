@@ -2,6 +2,7 @@ import { ApiError } from '@kith/base';
 import { sendVerificationEmail } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
+import { accountOf } from '../factors/factor-user.ts';
 import { mayLeadTo } from '../mails/links.ts';
 import { mailUser, needMails } from '../mails/mail-user.ts';
 
@@ -16,8 +17,7 @@ export const sendVerificationEmailHandler = handler(
       if (!project || !mayLeadTo(project, redirect))
         throw new ApiError('auth/invalid-redirect', { field: 'redirectUrl' });
     }
-    const user = await app.store.users.account(projectId, caller.userId);
-    if (!user) throw new ApiError('auth/unauthorized');
+    const user = await accountOf(app, projectId, caller.userId);
     if (user.email === null) throw new ApiError('auth/not-password-user');
     const kind = mode === 'code' ? 'verificationCode' : 'verificationLink';
     await mailUser(app, user, { kind, address: user.email, redirect });

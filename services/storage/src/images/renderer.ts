@@ -108,13 +108,16 @@ async function checkSent(request: RenderRequest): Promise<void> {
   const pixels = width * (pageHeight === undefined ? height : pageHeight * pages);
   const depthBytes =
     depth === 'uchar' || depth === 'char' ? 1 : depth === 'ushort' || depth === 'short' ? 2 : 4;
-  const tooLarge = pixels * Math.max(bytesAPixel, channels * depthBytes) > maxPixels * bytesAPixel;
-  if (tooLarge) {
-    throw new ApiError('storage/invalid-image', {
-      message: 'The image must have at most 100 megapixels, all frames taken together.',
-    });
-  }
+  const bytes = pixels * Math.max(bytesAPixel, channels * depthBytes);
+  if (pixels > maxPixels) throw tooLarge('at most 100 megapixels');
+  if (bytes > maxPixels * bytesAPixel)
+    throw tooLarge('fewer megapixels, because it has over 8 bits a channel');
   if (format === 'gif' && !(await isWholeGif(request))) throw new ApiError('storage/invalid-image');
+}
+
+function tooLarge(limit: string): ApiError {
+  const message = `The image must have ${limit}, all frames taken together.`;
+  return new ApiError('storage/invalid-image', { message });
 }
 
 async function renderOne(

@@ -213,7 +213,8 @@ async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas
   let room = 0;
   const begun: AccountChange = async (account) => {
     const [isErased, projectBytes] = await read;
-    if (isErased) throw new ApiError('auth/unauthorized');
+    if (isErased)
+      throw new ApiError('auth/unauthorized', { message: 'The account of this access token was deleted.' });
     room = Math.min(quotas.userBytes - account.doc.bytes, quotas.projectBytes - projectBytes);
     if (room < 0) throw new ApiError('storage/quota-exceeded');
     receipt.mayBeNoted = true;
