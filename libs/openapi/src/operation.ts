@@ -104,7 +104,7 @@ function bodyOf(operation: OperationSpec, parts: Parts): JsonObject | undefined 
   if (Object.keys((schema.properties as object | undefined) ?? {}).length === 0) return undefined;
   return {
     // A missing body counts as an empty object (spec#requests-no-body).
-    required: !operation.body.safeParse({}).success,
+    required: !operation.body.safeParse({}).success || schema.minProperties !== undefined,
     content: {
       'application/json': { schema, ...(example?.body === undefined ? {} : { example: example.body }) },
     },

@@ -88,6 +88,9 @@ export const enrolFactor = operation({
   ],
 });
 
+/** A body in which one field is needed, although each field may be missing. The handler checks which one. */
+const oneNeeded = { minProperties: 1 };
+
 /**
  * Confirms a second factor with its first code, or with the new passkey. Confirming the first factor also makes recovery codes.
  * Only this answer shows them (spec#accounts-factors-confirm).
@@ -101,7 +104,7 @@ export const confirmFactor = operation({
   path: '/auth/factors/:factorId/confirm',
   limit: perFiveMinutes(20),
   params: byId,
-  body: z.object({ code: secondFactor.code, passkey: passkeyRegistration.nullish() }),
+  body: z.object({ code: secondFactor.code, passkey: passkeyRegistration.nullish() }).meta(oneNeeded),
   output: z.object({ factor, recoveryCodes: recoveryCodes.nullable() }),
   errors: [
     'auth/factor-not-found',
@@ -201,7 +204,7 @@ export const stepUp = operation({
   method: 'POST',
   path: '/auth/step-up',
   limit: perFiveMinutes(20),
-  body: z.object({ password: password.nullish(), ...secondFactor }),
+  body: z.object({ password: password.nullish(), ...secondFactor }).meta(oneNeeded),
   output: z.object({ success: z.literal(true), expiresAt: timestamp }),
   errors: [
     'auth/too-many-attempts',
