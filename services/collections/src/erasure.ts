@@ -26,7 +26,9 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases what is stored of a user now. For a marked user, this is data that has arrived since then. */
+/**
+ * Erases what is stored of a user now. If this function has erased the user before, this is data that has arrived since then.
+ */
 export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   for (let root = await app.store.root(owner); root; root = await app.store.root(owner)) {
     const deleted = changed(root, {});
@@ -46,8 +48,8 @@ export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   await eraseEvents({ bus, outbox: store.outbox }, auditEventsOf(owner));
   await searchLate(store.outbox, range, (search) =>
     eraseEvents({ bus, outbox: store.outbox }, search, {
-      // Leaves out events of other users' collections. Such events are found too, if the metadata of an entity contains the
-      // text of `telling`.
+      // Leaves out events of other users' collections. The search finds such an event if the metadata of an entity contains the
+      // same text as `telling`.
       only: ({ data }) => (data as Pick<Owner, 'userId'>).userId === userId,
       withdraw: (event) => !isEndOfAll(event),
     }),

@@ -13,8 +13,8 @@ export function startPurger(
 ): { stop(): Promise<void> } {
   let stopped = false;
   const sweeper = new Sweeper(async () => {
-    // Lets the process handle requests between two steps. Without this wait, requests would have to wait for the whole purge if
-    // the store answers without I/O.
+    // Lets the process handle requests between two steps. If the store answers without I/O, requests would otherwise have to
+    // wait for the whole purge.
     while (!stopped && (await store.purge())) await setImmediate();
   }, options);
   return {

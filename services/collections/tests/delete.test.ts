@@ -142,7 +142,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     await expectPurged(nothing);
   });
 
-  test('happens completely or not at all, no matter before which of its writes the process dies', async () => {
+  test('happens completely or not at all if the process dies at any of its writes', async () => {
     const { store, projectId } = world;
     const ends: string[] = [];
     const deaths = await dieBeforeEachWrite(async (dieBeforeWrite) => {

@@ -87,7 +87,7 @@ describe.each(availableEngines())('a deleted user (%s)', (engine) => {
     });
   }, 150_000);
 
-  test('loses their own events and no others, even if the metadata of other users’ entities names the deleted user', async () => {
+  test('loses only their own events, even if the metadata of other users’ entities names the deleted user', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];
     const roots: Record<string, string> = {};

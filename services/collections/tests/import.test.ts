@@ -49,7 +49,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.outbox.unpublished(10)).toEqual([]);
   });
 
-  it('a root is as old as the oldest row of its owner, whichever owners the request imports for', async () => {
+  it('a root is as old as the oldest row of its owner, even if the request has rows of other owners', async () => {
     await using runtime = await createRuntime(engine);
     const { bus } = runtime;
     const { projectId } = owner;
@@ -113,7 +113,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
   });
 
-  it('the sweep removes a half-made collection, but not too early, even if the clock of the machine that sweeps is an hour ahead', async ({
+  it('the sweep removes a half-made collection, but not too early if the clock of its machine is an hour ahead', async ({
     skip,
   }) => {
     const { config } = place;

@@ -33,9 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/**
- * If a request found the user before the account's end, the request is over at most this long after the account's end, in ms.
- */
+/** The maximum time, in ms, that a request may go on after the account's end, if the request found the user before the end. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;

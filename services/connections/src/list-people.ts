@@ -90,8 +90,8 @@ export async function listPeople(
 }
 
 /**
- * Reads from the request which page to show. Throws if the cursor is bad. If a handler has to look up its target, it calls this
- * function before the look-up. A bad query has to be refused before a missing target (spec#errors-check-order).
+ * Reads from the request which page to show. Throws if the cursor is bad. A handler that looks up its target must call this
+ * function before the look-up, because a bad query has to be refused before a missing target (spec#errors-check-order).
  */
 export function readPage(
   request: Pick<PeopleListRequest, 'projectId' | 'caller' | 'query'>,

@@ -21,10 +21,10 @@ export function searchOf(given: {
 }
 
 /**
- * Searches a list, which means that it reads the rows of people who match the search. Leaves out `hidden` people. `total`
- * counts all matches. The function reads the whole list and the search keys of its people, 1,000 at a time. It does so for two
- * reasons. No index of names has the order of the list, and the total is known only after all rows are read.
- * `ConnectionStore.list` reads lists without a search.
+ * Reads the rows of a list whose people match a search. Leaves out `hidden` people. `total` counts all matches. The function
+ * reads the whole list and the search keys of its people, 1,000 at a time. It does so for two reasons. No index of names has
+ * the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
+ * search.
  * @param by.bring Adds missing users to the copy. For example, imported users are missing because no event announces them
  * (docs/adr/0018).
  * @param by.deadline Unix ms. If it passes before the whole list is read, throws `DeadlinePassed`.

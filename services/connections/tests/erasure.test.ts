@@ -178,8 +178,8 @@ describe.each(availableEngines())('the end of an account, %s', (engine) => {
     await eraseUser(parts, ended);
     expect(await due(Date.now())).toEqual([]);
     expect(await due(Date.now() + 60_000)).toEqual([ended]);
-    // Requests that had found the user before the account ended are stored only now. The events of the second request have the
-    // same numbers as the events of the first request, and the last of the first events is still kept.
+    // Two requests found the user before the account ended, but they are stored only now. The events of the second request have
+    // the same numbers as the events of the first request, and the last event of the first request is still kept.
     for (let late = 0; late < 2; late++) {
       await perform(store, { projectId, userId: bob, otherId: ann, action: 'request' });
       await waitFor(finished);

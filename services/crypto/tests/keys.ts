@@ -34,8 +34,8 @@ export const badPems = {
 };
 
 /**
- * PEM texts of RSA keys that contain a number that is longer than necessary, or more than two primes. A longer number makes
- * each signature slower.
+ * PEM texts of RSA keys with a number that is longer than necessary, or with more than two primes. A longer number makes each
+ * signature slower.
  */
 export const oddPems = (() => {
   const jwk = rsa.privateKey.export({ format: 'jwk' });

@@ -24,7 +24,7 @@ type Serve = (request: HttpRequest, response: HttpResponse, next: (error?: unkno
 export interface AppParts {
   /** Answers a request to an address of the API. */
   handle(request: HttpRequest, response: HttpResponse): Promise<void>;
-  /** Answers an error that any step has thrown. */
+  /** Sends the answer for an error that a step has thrown. */
   fail(request: HttpRequest, response: HttpResponse, error: unknown): void;
   shown: Shown;
 }

@@ -98,7 +98,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     expect((await list(token, later.port)).status).toBe(200);
   });
 
-  it('work although another key has a scope that only a newer identity knows, and that key works without this scope', async () => {
+  it('all work, even if one of them has a scope that only a newer identity knows', async () => {
     await ready();
     const newer = makeApiKey('operator');
     const scopes = ['projects:read', 'newer:write'] as never[];
@@ -111,7 +111,7 @@ describe.each(availableEngines())('operator keys on %s', (engine) => {
     for (const one of [token, newer]) expect((await list(one, later.port)).status).toBe(200);
   });
 
-  it('are refused for a project that they are not for, before any service is asked', async () => {
+  it('are refused for other projects than their own, before any service is asked', async () => {
     await ready();
     const own = randomUUID();
     await tell(key({ projectIds: [own] }));

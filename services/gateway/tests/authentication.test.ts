@@ -29,8 +29,8 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     send(port, { path: `/v7/${projectId}/connections`, headers });
 
   /**
-   * Makes a gateway accept a token, and then a token that a new key signed. Returns the issuer, the old token, and a function
-   * that sends a request with any token and returns the status.
+   * Makes a gateway accept a token, and then a second token, which a new key has signed. Returns the issuer, the old token, and
+   * a function that sends a request with any token and returns the status.
    */
   async function changeKeys(rotating: TestGateway, how: { keepOld: boolean }) {
     const issuer = await serveIssuer(rotating.bus);
@@ -46,7 +46,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     return { issuer, status, old };
   }
 
-  it('answers some requests before it has keys, all requests when identity is there, and goes on while identity is away', async () => {
+  it('accepts tokens only after it has keys, and still accepts them while identity is away', async () => {
     const service = await serveEcho(test.bus, listConnections);
     const open = await serveEcho(test.bus, checkUsername);
     const future = await startTestGateway('embedded');
@@ -107,7 +107,7 @@ describe.each(availableEngines())('authentication on %s', (engine) => {
     await issuer.stop();
   });
 
-  it('accepts tokens of the new and the old key, and seldom fetches keys because of made-up key ids', async () => {
+  it('accepts tokens of the new and the old key, and rarely fetches keys for made-up key ids', async () => {
     await using rotating = await startTestGateway(engine);
     const { issuer, status, old } = await changeKeys(rotating, { keepOld: true });
     await using elsewhere = await startTestGateway('embedded');

@@ -89,7 +89,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expectError(answer, 'request/too-large');
   });
 
-  it('answers before the end of an endless body, and reads no further', async () => {
+  it('answers a request whose body never ends, and stops reading', async () => {
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const answer = await bare(
       'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n',

@@ -241,7 +241,7 @@ describe('requests that the gateway passes on to a file service', () => {
     },
   );
 
-  it('a download is answered before the body that its request announces, and its connection ends', async () => {
+  it('a download is answered without waiting for the body that its request announces, and the connection ends', async () => {
     const text = await raw(port, get(randomUUID(), 'Content-Length: 1000000'), get(randomUUID()));
     expect(statusesIn(text)).toEqual([200]);
     expect(text).toContain('\r\nConnection: close\r\n');
@@ -270,7 +270,7 @@ describe('requests that the gateway passes on to a file service', () => {
     expect(statusesIn(text)).toEqual(isShort ? [503, 404] : [503]);
   });
 
-  it('an upload gets 504, not 503, if storage fails after it has received everything, because the file may be stored', async () => {
+  it('an upload gets 504, not 503, if storage fails after the last byte, because the file may be stored', async () => {
     const lines = ['Content-Length: 2', 'Connection: close'];
     const codeOf = async (at = port) =>
       JSON.parse(parseAnswer(await raw(at, `${post(...lines)}ab`)).text).code;
@@ -302,8 +302,8 @@ describe('requests that the gateway passes on to a file service', () => {
     socket.write(post('Transfer-Encoding: chunked', 'Connection: close'));
     const request = await begun.promise;
     unsubscribe('http.server.request.start', onRequest);
-    // Sends pieces until the gateway stops reading, because it waits for storage. The last piece and the end are so small that
-    // the gateway still reads them.
+    // Sends pieces until the gateway stops reading and waits for storage. The last piece and the end are so small that the
+    // gateway still reads them.
     const size = 16 * 1024;
     const piece = `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n`;
     socket.write(piece);

@@ -96,27 +96,24 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     ['late', 408, '{'],
     ['malformed', 400, 'zz\r\n'],
     ['too long', 413, `2;${'x'.repeat(20_000)}\r\n`],
-  ])(
-    'answers a body that is %s with the same headers as any other answer to the request',
-    async (_, status, bytes) => {
-      const limited = await test.another({ timeouts: { request: 2_000 } });
-      const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
-      const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
-      const accept = 'Accept: application/problem+json';
-      const id = 'X-Request-Id: mine';
-      const post = [`POST /${projectId}/auth/sign-in HTTP/1.1`, ...lines, accept, id, '', bytes];
-      const answer = parseAnswer(await raw(limited.port, post.join('\r\n')));
-      expect([answer.status, JSON.parse(answer.text).status]).toEqual([status, status]);
-      expect(answer.headers).toMatchObject({
-        'content-type': 'application/problem+json',
-        'content-security-policy': "default-src 'none';frame-ancestors 'none'",
-        'access-control-allow-origin': 'https://app.example',
-        'x-request-id': 'mine',
-        connection: 'close',
-      });
-      expect(answer.headers.ratelimit).toMatch(/identity\.sign-in/);
-    },
-  );
+  ])('the answer to a body that is %s has the same headers as any other answer', async (_, status, bytes) => {
+    const limited = await test.another({ timeouts: { request: 2_000 } });
+    const framing = status === 408 ? 'Content-Length: 9' : 'Transfer-Encoding: chunked';
+    const lines = ['Host: x', 'Content-Type: application/json', framing, 'Origin: https://app.example'];
+    const accept = 'Accept: application/problem+json';
+    const id = 'X-Request-Id: mine';
+    const post = [`POST /${projectId}/auth/sign-in HTTP/1.1`, ...lines, accept, id, '', bytes];
+    const answer = parseAnswer(await raw(limited.port, post.join('\r\n')));
+    expect([answer.status, JSON.parse(answer.text).status]).toEqual([status, status]);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'access-control-allow-origin': 'https://app.example',
+      'x-request-id': 'mine',
+      connection: 'close',
+    });
+    expect(answer.headers.ratelimit).toMatch(/identity\.sign-in/);
+  });
 
   it('does not carry out a request that it has answered with 408', async () => {
     const json = 'Host: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n';

@@ -48,7 +48,7 @@ describe.each(availableEngines())('lists on %s', (engine) => {
   });
   afterAll(() => test[Symbol.asyncDispose]());
 
-  it('cannot be shown without an answer of the collections service about their ids, except for empty lists', async () => {
+  it('cannot be shown until the collections service has answered about their ids, unless they are empty', async () => {
     page = [collectionOf(0)];
     expect(JSON.parse((await ask()).text)).toEqual([{ ...page[0], entityIds: [], entities: [] }]);
     page = [collectionOf(1)];

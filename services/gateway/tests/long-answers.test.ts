@@ -54,7 +54,7 @@ describe('a long answer of a file service', () => {
   };
 
   it.each([longBytes - 1, longBytes, 3 * longBytes + 7])(
-    'arrives as it was sent, no matter in which pieces, even if eight answers arrive at the same time: %i bytes',
+    'arrives as it was sent, even if eight answers arrive at the same time in random pieces: %i bytes',
     async (size) => {
       const sent = randomBytes(size);
       let count = 0;

@@ -84,7 +84,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   const soon = { what: 'the change' };
 
   describe('limits', () => {
-    it('are the project’s own at the project’s addresses after the notice, and the usual limits after the project has removed its own', async () => {
+    it('become the project’s own after a notice, and the usual limits again after the project has removed its own', async () => {
       expect(await policyOf(path)).toBe(usual);
       await tell({ limits });
       await waitFor(async () => (await policyOf(path)) === own, soon);

@@ -45,7 +45,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     for (const path of all) expect((await get(path)).status).toBe(200);
   });
 
-  it('lets only its pages load files of this server and call this server', async () => {
+  it('lets its pages use only this server, and lets all other answers load nothing', async () => {
     for (const path of pages) {
       const { headers } = await get(path);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');

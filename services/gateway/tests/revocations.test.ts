@@ -46,7 +46,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
   const until = (token: string, status: number) =>
     waitFor(async () => (await ask(token)).status === status, { what: `a ${status}` });
 
-  it('refuses only the revoked session immediately, even with a token that was verified before', async () => {
+  it('refuses the revoked session immediately, and no other session, even with a token that was verified before', async () => {
     const sessionId = randomUUID();
     const token = await issuer.token({ sid: sessionId });
     const other = await issuer.token();

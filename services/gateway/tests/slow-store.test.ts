@@ -176,7 +176,8 @@ describe('a store that takes bytes slowly', () => {
       const { keys, loose, unfinished } = await left();
       return keys.length + loose.length + unfinished === 0;
     };
-    // A socket reports that its other side has gone only when it is read again. So the store has to accept bytes again.
+    // A socket does not report that its other side has gone until the socket is read again. So the store has to accept bytes
+    // again.
     gate.resolve();
     await waitFor(isGone, { what: 'nothing left' });
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });

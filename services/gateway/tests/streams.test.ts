@@ -245,7 +245,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       const errors: unknown[] = [];
       response.on('error', (error) => errors.push(error));
       // Fills the buffers between gateway and client, so that the end of the stream cannot be sent. The pieces are small, so
-      // that the stream itself never waits for its client. If it did, it would be ended because its client does not read.
+      // that the stream itself never waits for its client. If the stream waited, it would be ended because its client does not
+      // read.
       await waitFor(() => {
         if (socket.writableLength > 0) return true;
         while (socket.writableLength === 0) socket.write(Buffer.alloc(4 * 1024));
@@ -370,7 +371,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     expect(refused.headers['retry-after']).toBe('1');
   });
 
-  /** A world whose identity answers questions about acting users with `reply`, with a server key that acts for a user. */
+  /** A world with a server key that acts for a user. Identity answers questions about acting users with `reply`. */
   async function serverKeyWorld(
     options: Parameters<typeof FeedWorld.start>[1],
     reply: () => Message | undefined,

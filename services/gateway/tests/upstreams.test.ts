@@ -30,7 +30,7 @@ const secret = 'the secret that these suites sign with';
 const contextHeader = 'kith-signed-context';
 const signatureHeader = 'kith-signature';
 
-/** Headers that Node itself sends to a service, and those that describe the body. */
+/** Headers that Node itself sends to a service, and headers that describe the body. */
 const allowed = [
   ...['host', 'connection', 'content-type', 'content-length', 'transfer-encoding'],
   ...['range', 'if-range', 'if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since'],

@@ -20,8 +20,8 @@ const firstWaitMs = 30_000;
 const longestWaitMs = 3600_000;
 
 /**
- * How many characters of the hash of an address are in the id (`addressPlace`) under which failures at this address are
- * counted. These characters hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
+ * Failures at an address are counted under an id (`addressPlace`) that contains this many characters of the address's hash.
+ * These characters hold 24 bits, so the table cannot grow without a limit (docs/adr/0049).
  */
 const placeCharacters = 4;
 

@@ -7,9 +7,9 @@ import { changedNothing, ifUnmade } from '@kith/store';
 import { z } from 'zod';
 
 /**
- * A note of an erasure. The note names a user or, without `userId`, a whole project. After a restore from an older backup, the
- * notes say what has to be erased again. A note with `withdraws` says that another erasure did not happen: `withdraws` is the
- * `id` of the note of that erasure.
+ * A note of an erasure. The note names a user. Without `userId`, it names a whole project. After a restore from an older
+ * backup, the notes say what has to be erased again. A note with `withdraws` says that another erasure did not happen:
+ * `withdraws` is the `id` of the note of that erasure.
  */
 export const erasureNote = z.object({
   projectId: uuid,

@@ -70,7 +70,7 @@ async function finishErasure(app: AppContext, deleted: DeletedUser, isSettled: b
   // An audit event can be erased only after it was published. Until then, the erasure stays unfinished.
   if (!isSettled || !hasNoFactors || (await parts.outbox.holds(audited))) return;
   // Sessions of a suspended user are kept for a long time, so that a refused refresh gets the reason. For a deleted account,
-  // this reason is gone, so its sessions are kept only for a short time.
+  // this reason is gone, so the account's sessions are kept only for a short time.
   await app.store.sessions.shorten(deleted.projectId, deleted.userId, tokensEnd);
   await app.store.blocks.forget(deleted.projectId, deleted.userId);
   await app.store.erasure.finish(deleted);

@@ -12,7 +12,7 @@ export class Gate {
 
   /** Runs `work` when its turn comes. If `deadline` (Unix ms) has passed by then, throws `DeadlinePassed` instead. */
   async run<T>(deadline: number, work: () => Promise<T>): Promise<T> {
-    // When a piece of work is finished, the one that has waited longest runs in its place. So newer work cannot overtake it.
+    // When a piece of work is finished, the piece that has waited longest runs next. So newer work cannot overtake older work.
     if (this.#running >= this.#limit) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#running++;
     try {

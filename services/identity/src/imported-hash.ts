@@ -4,7 +4,8 @@ import { passwordHashKind } from '@kith/contracts';
 import { compareBcrypt } from './bcrypt.ts';
 
 /**
- * Marks a stored hash that another backend has made. Such a hash was made from the password as given, without normalization.
+ * The beginning of a stored hash that another backend has made. Such a hash was made from the password as given, without
+ * normalization.
  */
 const mark = 'imported:';
 

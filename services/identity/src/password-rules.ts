@@ -3,7 +3,7 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * The list contains the first characters of each common password's hash in base64url. This is their number.
+ * How many characters of each common password's hash (base64url) the list contains, from the first character on.
  * `tools/common-passwords.ts`, which writes the list, uses the same number.
  */
 const hashCharacters = 6;

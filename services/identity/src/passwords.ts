@@ -36,7 +36,7 @@ export class Passwords {
   // Computing a hash of another backend may take 40 times as long as computing our own. So imported hashes have a gate of their
   // own, and users with our own hashes need not wait for them.
   readonly #importedGate = new Gate(1);
-  // The hash that a password is checked against when no user has the given address. No password matches it.
+  // If no user has the given address, the password is checked against this hash. No password matches this hash.
   readonly #nobody = { ...cost, salt: randomBytes(saltBytes), hash: randomBytes(hashBytes) };
   readonly #nobodies = new Map<string, string>();
   readonly #work: HashWork;
@@ -73,10 +73,10 @@ export class Passwords {
   }
 
   /**
-   * Must be called only after `verify` has returned `false` for the password. `verify` must have got the user's hash if it is
-   * one of our own, and null otherwise. Returns whether the password matches the user's imported hash. If it does not match,
-   * one hash of each kind that was imported into the project has been computed. So a refusal takes equally long for all users
-   * of a project, no matter which kinds of hashes they have. It takes just as long for an address that nobody has.
+   * Must be called only after `verify` has returned `false` for the password. `verify` must have got the user's hash if this
+   * hash is one of our own, and null otherwise. Returns whether the password matches the user's imported hash. If it does not
+   * match, one hash of each kind that was imported into the project has been computed. So a refusal takes equally long for all
+   * users of a project, no matter which kinds of hashes they have. A refusal takes just as long for an address that nobody has.
    * @param hash The user's stored hash: imported, our own, or null if there is no such user.
    * @param of.kinds The kinds of hashes that were imported into the project.
    */

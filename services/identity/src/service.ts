@@ -69,7 +69,7 @@ export interface IdentityOptions {
   erasuresFile?: string | undefined;
   /** Lifetimes of signing keys. If a lifetime is left out, its default applies. */
   keyTimes?: Partial<KeyTimes>;
-  /** How often the service ends sessions that a process has not ended because it died, in ms; 5 s by default. */
+  /** How often the service ends sessions that a dead process should have ended, in ms; 5 s by default. */
   sweepEveryMs?: number;
   /** Times of erasure. If a time is left out, its default applies. */
   erasureTimes?: Partial<ErasureTimes>;
@@ -223,8 +223,8 @@ function mailsOf(
 }
 
 /**
- * Refuses a mail server if others on the network could read the mails to it. Only development may use such a server. Throws
- * `StartError`.
+ * Refuses a mail server if others on the network could read the mails on their way to this server. Only development may use
+ * such a server. Throws `StartError`.
  */
 function refuseOpenMail(smtpUrl: string): void {
   if (mayGoPlain(smtpUrl))

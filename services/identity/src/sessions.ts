@@ -43,11 +43,11 @@ export function isOpen(session: Session, user: User, at: Date): boolean {
 }
 
 /**
- * Throws `auth/unauthorized` if the caller's session is not open any more. The gateway has checked the access token, but the
- * session may have been ended since, in order to sign out a stranger, and the request may come from that stranger. Call this
- * each time after the document that the request changes was read. Whoever ends a session on purpose also changes this document
- * (`endSession`, `finishEnding`). So if the session ends after this check, the change is refused, and the request is checked
- * again.
+ * Throws `auth/unauthorized` if the caller's session is not open any more. The gateway has checked the access token. But since
+ * then, somebody may have ended the session to sign out a stranger, and the request may come from that stranger. Call this
+ * function each time after you have read the document that the request changes. Whoever ends a session on purpose also changes
+ * this document (`endSession`, `finishEnding`). So if the session ends after this check, the change is refused, and the request
+ * is checked again.
  */
 export async function requireOpenSession(app: AppContext, user: User, { sessionId }: Caller): Promise<void> {
   const session = await app.store.sessions.find(user.projectId, user.id, sessionId);
@@ -99,9 +99,9 @@ export async function revokeSession(
 }
 
 /**
- * Ends one session of a user. After that, no request of this session changes the password or the factors, stores a change of the
- * e-mail address, or deletes the account, not even a request that was checked before (`requireOpenSession`). The parameters and
- * the result are those of `revokeSession`.
+ * Ends one session of a user. After that, no request of this session changes the password or the factors, stores a change of
+ * the e-mail address, or deletes the account. This is also true for a request that was checked before (`requireOpenSession`).
+ * The parameters and the result are those of `revokeSession`.
  */
 export async function endSession(
   app: AppContext,

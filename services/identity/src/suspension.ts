@@ -18,8 +18,8 @@ interface Whose {
 const batch = 1_000;
 
 /**
- * The time until which gateways must refuse a suspended user. This time ends when the user's tokens have expired or the
- * suspension ends, whichever comes first.
+ * The time until which gateways must refuse a suspended user. By then, the user's tokens have expired, or the suspension has
+ * ended.
  */
 export function refusedUntil(at: Date, until: Date | null): Date {
   const end = tokensEnd(at);

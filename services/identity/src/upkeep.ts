@@ -12,8 +12,8 @@ import type { KeyTimes } from './tokens/signing-keys.ts';
 const resealEveryMs = 10 * 60_000;
 
 /**
- * Starts the recurring work: ends sessions that a process has not ended because it died, ends suspensions whose time is over,
- * removes what has expired, and renews keys.
+ * Starts the recurring work: ends sessions that a dead process should have ended, ends suspensions whose time is over, removes
+ * what has expired, and renews keys.
  */
 export function startUpkeep(
   app: AppContext,

@@ -140,7 +140,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts)).toBe(false);
   });
 
-  test('if an attempt was counted as a failure and succeeds later, the count is taken back, unless another failure was counted meanwhile', async () => {
+  test('a failure is taken back if its attempt succeeds later, unless another failure was counted meanwhile', async () => {
     const attempts = open(store);
     const rightLater = (before: () => Promise<unknown> = async () => undefined) =>
       attempts.check(

@@ -67,7 +67,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     projectId = randomUUID();
   });
 
-  test('hide the two users from each other, only in their own project', async () => {
+  test('hide the two users from each other, but only in their own project', async () => {
     await store.blocks.keep(block(ada, bob, 1));
     await store.blocks.keep(block(eve, ada, 1));
     expect(await hidden(ada)).toEqual([bob, eve].sort());
@@ -97,7 +97,7 @@ describe.each(availableEngines())('blocks on %s', (engine) => {
     expect(rows.filter((row) => row.includes(ada))).toEqual([]);
   });
 
-  test('remove each of the two users from the suggestions for the other as soon as the event arrives', async () => {
+  test('hide the two users from each other’s suggestions as soon as the event arrives', async () => {
     projectId = await makeProject(identity.bus);
     const add = async (name: string) => (await signUpUser(identity.bus, projectId, { name })).user;
     const [anna, annika] = [await add('Anna'), await add('Annika')];

@@ -44,7 +44,7 @@ test.each(availableEngines())(
 );
 
 test.each(availableEngines())(
-  'an erasure waits just as long for running requests if the clock is an hour ahead (%s)',
+  'an erasure waits for running requests as long as usual if the clock is set an hour ahead (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);

@@ -96,7 +96,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect((await publish()).map(({ aggregate }) => aggregate.id)).toEqual([other.id]);
   });
 
-  test('marks the last event, so that a later user with the same id is not taken for a lost change', async () => {
+  test('marks the last event, so that events of a later user with the same id do not look like a conflict', async () => {
     const { projectId, id: userId, ...user } = await add();
     expect(await remove({ ...user, projectId, id: userId })).toBe('stored');
     await publish();
@@ -127,7 +127,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect(await publish()).toHaveLength(3);
   });
 
-  test('of many simultaneous deletions and changes of the same revision, makes only one', async () => {
+  test('makes only one of many simultaneous deletions and changes of the same revision', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await add();
       const changes = Array.from({ length: 5 }, (_, index) => ({

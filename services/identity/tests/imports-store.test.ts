@@ -76,7 +76,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     }
   });
 
-  test('bring back no user whose erasure is announced again, and leave the users whom they have stored out of the announcement', async () => {
+  test('store no user whose erasure is announced again, and no user is both stored and announced', async () => {
     const projectId = randomUUID();
     const users = Array.from({ length: 30 }, () => makeUser({ projectId, seq: 0 }));
     const [back] = users as [User, ...User[]];

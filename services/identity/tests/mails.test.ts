@@ -273,48 +273,45 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     ['just after a sign-up has asked for it', false, undefined],
     ['just before a sign-up with a key asks for it', true, 'key-before'],
     ['just after a sign-up with a key has asked for it', false, 'key-after'],
-  ])(
-    'an address that a user gives up stays reserved for the user, also if it is given up %s',
-    async (_, isBefore, idempotencyKey) => {
-      const newcomer = await signUpNewcomer();
-      const { email } = newcomer.user;
-      const newEmail = `${randomUUID()}@example.org`;
-      await call(identity.bus, changeEmail, {
-        ...{ projectId, caller: callerOfSession(newcomer) },
-        body: { password, newEmail },
-      });
-      const token = tokenIn((await nthMail(newEmail)).text);
-      await isSent();
-      const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
-      const { findByEmail } = Users.prototype;
-      let changing: Promise<unknown> | undefined;
-      // On MongoDB, the sign-up goes on before the row that reserves the address is written. `apart` runs the change of address
-      // outside of the sign-up's request.
-      const giveUp = () => {
-        changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
-        return Promise.race([held, changing]);
-      };
-      const spy = vi.spyOn(Users.prototype, 'findByEmail').mockImplementationOnce(async function (
-        this: Users,
-        ...asked: Parameters<typeof findByEmail>
-      ) {
-        if (isBefore) await giveUp();
-        const found = await findByEmail.apply(this, asked);
-        if (!isBefore) await giveUp();
-        return found;
-      });
-      const squatter = { projectId, body: { email, password }, ...(idempotencyKey && { idempotencyKey }) };
-      const refused = await call(identity.bus, signUp, squatter).finally(release);
-      spy.mockRestore();
-      expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
-      expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
-      // On MongoDB, the user's document may still contain the former address until all documents of the change are written.
-      const isFree = async () => !JSON.stringify((await dumpStore(identity.store)).users).includes(email);
-      await waitFor(isFree, { what: 'the address to be of no user' });
-      const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
-      expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
-    },
-  );
+  ])('an address stays reserved for a user who gives it up %s', async (_, isBefore, idempotencyKey) => {
+    const newcomer = await signUpNewcomer();
+    const { email } = newcomer.user;
+    const newEmail = `${randomUUID()}@example.org`;
+    await call(identity.bus, changeEmail, {
+      ...{ projectId, caller: callerOfSession(newcomer) },
+      body: { password, newEmail },
+    });
+    const token = tokenIn((await nthMail(newEmail)).text);
+    await isSent();
+    const { held, release } = engine === 'containers' ? holdRow('mailings', 'emailChanged') : notHeld;
+    const { findByEmail } = Users.prototype;
+    let changing: Promise<unknown> | undefined;
+    // On MongoDB, the sign-up goes on before the row that reserves the address is written. `apart` runs the change of address
+    // outside of the sign-up's request.
+    const giveUp = () => {
+      changing = apart(() => call(identity.bus, verifyEmail, { projectId, body: { token } }));
+      return Promise.race([held, changing]);
+    };
+    const spy = vi.spyOn(Users.prototype, 'findByEmail').mockImplementationOnce(async function (
+      this: Users,
+      ...asked: Parameters<typeof findByEmail>
+    ) {
+      if (isBefore) await giveUp();
+      const found = await findByEmail.apply(this, asked);
+      if (!isBefore) await giveUp();
+      return found;
+    });
+    const squatter = { projectId, body: { email, password }, ...(idempotencyKey && { idempotencyKey }) };
+    const refused = await call(identity.bus, signUp, squatter).finally(release);
+    spy.mockRestore();
+    expect((await (changing as ReturnType<typeof call>)).status).toBe(200);
+    expect(refused.body).toMatchObject({ code: 'DUPLICATE_EMAIL', field: 'email' });
+    // On MongoDB, the user's document may still contain the former address until all documents of the change are written.
+    const isFree = async () => !JSON.stringify((await dumpStore(identity.store)).users).includes(email);
+    await waitFor(isFree, { what: 'the address to be of no user' });
+    const undoing = { projectId, body: { token: tokenIn((await nthMail(email)).text) } };
+    expect((await call(identity.bus, verifyEmail, undoing)).status).toBe(200);
+  });
 
   /** Changes a user's address, and returns the new address and the token with which the old address is taken back. */
   const changeAddress = async (caller: ReturnType<typeof callerOfSession>, email: string) => {
@@ -571,7 +568,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(second).toEqual({ ...first, headers: { ...first.headers, date: second.headers.date } });
   });
 
-  test('a user gets a notice even if somebody has used up the other mails of the address', async () => {
+  test('a user gets a notice even if the address gets no other mails for now', async () => {
     const { email, of, confirm } = await withApp();
     for (let nth = 0; nth < 4; nth++) {
       await askReset(email);
@@ -601,8 +598,8 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 5 * 3600 * 1000 });
     try {
       await waitFor(async () => server.refusals.length === 0, { what: 'the first try' });
-      // Identity records the failed try only a moment after the server has refused it. If the clock were set forward only once,
-      // this could happen too early. So it is set forward again and again.
+      // Identity records the failed try a moment after the server has refused it. If the clock were set forward once, this
+      // could happen too early. So the test sets the clock forward again and again.
       const mail = await waitFor(() => {
         vi.setSystemTime(Date.now() + 60_000);
         return mailsTo(email)[5];

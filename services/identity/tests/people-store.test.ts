@@ -55,7 +55,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     }
   });
 
-  test('allows only one user of a project to have a foreign id, and reports a taken foreign id before other taken names', async () => {
+  test('refuses a foreign id that another user of the project has, and reports it before other taken names', async () => {
     const { foreignId, email } = await add({ foreignId: 'f' });
     const again = makeUser({ projectId, foreignId, email });
     expect(await store.users.add(again, userEvent(userCreated, again))).toBe('foreign-id-taken');
@@ -68,7 +68,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(outcomes.sort()).toEqual([...Array.from({ length: 9 }, () => 'foreign-id-taken'), 'stored']);
   });
 
-  test('lists users newest first, users with the same time by id, from any position', async () => {
+  test('lists users from any position, newest first, and by id if their times are the same', async () => {
     const users: User[] = [];
     for (let index = 0; index < 7; index++) {
       users.push(await add({ createdAt: new Date(1_000_000_000_000 + Math.floor(index / 2) * 1_000) }));
@@ -100,7 +100,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     for (const part of ['.*', 'a_a', '%', '^a', '\0', 'ada\0']) expect((await list(part)).total).toBe(0);
   });
 
-  test('suggests users whose username begins with the text, then those whose name does, then those who have it elsewhere', async () => {
+  test('suggests first users whose username begins with the text, then users whose name begins with it, then all others', async () => {
     await add({ username: 'x.ann', name: null });
     await add({ username: null, name: 'Anna' });
     await add({ username: 'annb', name: 'Ann' });
@@ -132,7 +132,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     expect(await suggest(fold(query), 5)).toEqual([user]);
   });
 
-  test('finds users after many hidden users, reads few pages, lets other work run between them, and stops at the deadline', async () => {
+  test('finds users after many hidden users with few reads, and stops at the deadline', async () => {
     const username = (nth: number) => `zz.${String(nth).padStart(3, '0')}`;
     await Promise.all(Array.from({ length: 150 }, (_, nth) => add({ username: username(nth), name: null })));
     const shown = await add({ username: 'zzz', name: null });
@@ -166,8 +166,8 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
     const documents = await openDocuments(place.config, declared);
     const [users, people] = [new Users(documents), new People(documents, { searched: 4 })];
     try {
-      // As in the search, the newest user comes first. The search looks at four users at a time. Some of the users who have the
-      // text are at an end of such a part, for example the users 3 and 4.
+      // As in the search, the newest user comes first. The search looks at four users at a time. Some matching users are the
+      // first or the last of their four, for example the users 3 and 4.
       const matching = [0, 3, 4, 5, 6, 7, 11, 12];
       const all = Array.from({ length: 13 }, (_, nth) =>
         makeUser({
@@ -186,7 +186,7 @@ describe.each(availableEngines())('looking people up in the store on %s', (engin
       expect(await find('one', 20)).toEqual(expected);
       const isBlocking = engine === 'embedded';
       expect(search).toHaveBeenCalledTimes(isBlocking ? 4 : 1);
-      // If a page of the search is full before the end of a part, the next page begins after the last user of the full page.
+      // If a page is full before the end of such four users, the next page begins after the last user of the full page.
       for (const limit of [1, 2, 3, 7, 8]) expect(await find('one', limit)).toEqual(expected.slice(0, limit));
       expect(await find('nobody', 20)).toEqual([]);
       // A search that does not block the process is a single query.

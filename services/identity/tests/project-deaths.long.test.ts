@@ -13,7 +13,7 @@ import { makeUser } from './support/users.ts';
 const eraser = new URL('./support/dying-eraser.ts', import.meta.url);
 
 describe.each(availableEngines())('the erasure of a project by processes that die (%s)', (engine) => {
-  test('is finished by the next process, no matter before which write a process died', {
+  test('is finished by the next process after a process has died at any of its writes', {
     timeout: 600_000,
   }, async () => {
     const deaths = await dieBeforeEachWrite(async (number) => {

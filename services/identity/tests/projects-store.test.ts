@@ -55,7 +55,7 @@ describe.each(availableEngines())('projects in the store on %s', (engine) => {
     expect(await store.projects.withSettings('', 100)).toEqual([]);
   });
 
-  test('are listed newest first, projects with the same time by id, from any position', async () => {
+  test('are listed from any position, newest first, and by id if their times are the same', async () => {
     const projects = Array.from({ length: 7 }, (_, index) =>
       makeProjectRow({ createdAt: new Date(1_000_000_000_000 + Math.floor(index / 2) * 1_000) }),
     );

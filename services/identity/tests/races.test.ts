@@ -76,7 +76,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     caller: callerOfSession(session),
   });
 
-  test('of 20 simultaneous sign-ups, ten with the same e-mail address and ten with the same username, one of each ten succeeds', async () => {
+  test('of ten simultaneous sign-ups with the same e-mail address or with the same username, one succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         index % 2
@@ -194,7 +194,7 @@ describe.each(availableEngines())('requests that race on %s', (engine) => {
     },
   );
 
-  test('a deletion with a key that is made again after a faster change leaves one note in the list of erasures', async () => {
+  test('a deletion with an idempotency key leaves one note in the list of erasures, even after a second attempt', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-erasures-'));
     const erasuresFile = join(folder.path, 'erasures.jsonl');
     await using own = await startTestIdentity(engine, { erasuresFile });

@@ -148,7 +148,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await storedEvents()).toHaveLength(5);
   });
 
-  test('of 20 simultaneous changes of the same revision, makes only one', async () => {
+  test('makes only one of 20 simultaneous changes of the same revision', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     const changes = Array.from({ length: 20 }, (_, index) => next(user, { name: `Name ${index}` }));
@@ -160,7 +160,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect((await storedEvents()).at(-1)?.data).toMatchObject({ name: winner?.name });
   });
 
-  test('stores more changes of a user than the user’s document has room for events, even if no event is published meanwhile', async () => {
+  test('still stores changes of a user when the user’s document has no more room for unpublished events', async () => {
     let user = makeUser();
     await store.users.add(user, created(user));
     for (let count = 0; count < 40; count++) {

@@ -23,7 +23,7 @@ const everyMs = 1_000;
 const claimMs = 10_000;
 const looks = {
   firstMs: 5_000,
-  /** How long after the end of an account work that began before the end may still store data of the user, in ms. */
+  /** Work that began before an account's end may store data of the user for this long after the end, in ms. */
   lateMs: 10 * 60_000,
 };
 const batch = 100;

@@ -22,7 +22,7 @@ function notification(owner: Owner): NewNotification {
 
 describe.each(availableEngines())('a feed whose writer dies (%s)', (engine) => {
   it.each(['add', 'remove'] as const)(
-    'is changed completely or not at all, no matter before which of its writes the process dies: %s',
+    'is changed completely or not at all if the process dies at any of its writes: %s',
     { timeout: 120_000 },
     async (act) => {
       await using place = await createStore(engine);

@@ -331,7 +331,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
 
-  test('between the feeds whose notifications expire, other work runs, and the expiry can be stopped', async () => {
+  test('other work runs between the feeds whose notifications expire, and the expiry can be stopped', async () => {
     await using world = await World.start(engine);
     const initiator = await world.user('Stays');
     const owners = [await world.receiver(initiator, 1), await world.receiver(initiator, 1)];

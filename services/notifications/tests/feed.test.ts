@@ -24,7 +24,7 @@ describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  it('a request notifies its receiver, and an acceptance its requester, with a snapshot of the other user', async () => {
+  it('a request notifies the receiver, and an acceptance notifies the requester, with a snapshot of the other user', async () => {
     const bob = await world.user('Bob');
     const { connectionId, requested, accepted } = world.life(ann, bob);
     await world.publish(requested, accepted);
@@ -74,7 +74,7 @@ describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
     });
   });
 
-  it('an event makes no notification if the user has turned off its type, even if it is delivered again after the type is turned on', async () => {
+  it('an event makes no notification if the user has turned off its type, even if the event arrives again after the type is turned on', async () => {
     const bob = await world.user('Bob');
     const [asked, asking] = [world.life(ann, bob), world.life(bob, ann)];
     const turn = async (isOn: boolean) => {

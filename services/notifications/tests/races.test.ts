@@ -82,7 +82,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
   it('a request that is repeated with its key notifies nobody for a day, and notifies again after this day', async () => {
     const { projectId, store, runtime } = world;
     const { id } = await world.user('Three');
-    // In the middle of a window, so the last two repeats are in the next window.
+    // This time is in the middle of a window, so the last two repeats are in the next window.
     const begin = (Math.floor(Date.now() / keepReplyMs) + 0.5) * keepReplyMs;
     let now = begin;
     const app = {

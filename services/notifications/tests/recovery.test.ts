@@ -23,7 +23,7 @@ import { newUser } from './support/events.ts';
 import { World } from './support/world.ts';
 
 describe.each(availableEngines())('failures (%s)', (engine) => {
-  it('if the database cannot be reached, the caller gets app-notification/server-error before it gives up', async () => {
+  it('if the database cannot be reached, the answer is app-notification/server-error, before the caller gives up', async () => {
     await using world = await World.start(engine, { instances: 0 });
     await using place = await fragileStore(world.place);
     await using service = await startNotifications(world.runtime, { store: place.config });

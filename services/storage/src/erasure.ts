@@ -5,8 +5,8 @@ import type { AppContext } from './app.ts';
 import type { Owner } from './file.ts';
 
 /**
- * For how long after the end of an account its data is erased again and again, in ms. After this time, every upload that began
- * before the end of the account is over.
+ * The data of an ended account is erased again and again for this long after the end, in ms. After this time, every upload that
+ * began before the end of the account is over.
  */
 export const lateMs = 20 * 60_000;
 
@@ -25,7 +25,9 @@ export const usersSubscription = subscription({
   },
 });
 
-/** Erases what is stored of a user now. For a marked user, this is data that has arrived since then. */
+/**
+ * Erases what is stored of a user now. If this function has erased the user before, this is data that has arrived since then.
+ */
 export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store, blobs } = app;
   const { projectId, userId } = owner;

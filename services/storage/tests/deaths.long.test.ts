@@ -12,7 +12,7 @@ describe.each(onEngines)('a process that dies ($engine, $home)', { timeout: 600_
     ['the upload of an image', uploadOf('image', 0)],
     ['a deletion, and the removal of the bytes', deletion],
     ['the erasure of a user', erasure],
-  ] as const)('%s is done completely or not at all, no matter before which step the process dies', (_, act) =>
+  ] as const)('%s is done completely or not at all if the process dies at any step', (_, act) =>
     dieAtEachStep(act, place),
   );
 });

@@ -135,7 +135,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
   );
 
   it.runIf(engine === 'containers')(
-    'an image is not offered as a picture after its deletion was made',
+    'an image is not offered as a picture after its deletion, even if its row is not removed yet',
     async () => {
       await world.serve({ instances: 2 });
       const owner = someone();

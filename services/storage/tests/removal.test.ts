@@ -60,7 +60,7 @@ test.each(availableEngines())(
 );
 
 test.runIf(availableEngines().includes('containers'))(
-  'the sweep of bytes spares an upload whose process has a clock that is behind',
+  'the sweep of bytes spares an upload of a process whose clock is behind',
   async () => {
     await using place = await createPlace('containers');
     const { url, database } = place.config.blobs as { url: string; database: string };

@@ -12,13 +12,12 @@ describe.each(embedded)('a process that dies ($engine, $home)', { timeout: 300_0
   it.each([
     ['a file', uploadOf('file', 700_000)],
     ['an image', uploadOf('image', 0)],
-  ] as const)(
-    'the upload of %s is done completely or not at all, no matter before which step the process dies',
-    (_, act) => dieAtEachStep(act, place),
+  ] as const)('the upload of %s is done completely or not at all if the process dies at any step', (_, act) =>
+    dieAtEachStep(act, place),
   );
 });
 
 describe.runIf(hasS3())('a process that dies (embedded, s3)', { timeout: 300_000 }, () => {
-  it('an upload in parts is done completely or not at all, no matter before which step the process dies', () =>
+  it('an upload in parts is done completely or not at all if the process dies at any step', () =>
     dieAtEachStep(uploadOf('file', 5_500_000), { engine: 'embedded', home: 's3' }));
 });

@@ -65,8 +65,8 @@ export const importEntities = handler(spec, async (request, app: AppContext) => 
       left = again;
     }
   };
-  // Requests that save in the same collection take turns. Without turns, each saved change would make the other requests start
-  // again. A slow request might then lose every time, until its client gives up.
+  // If several requests save in the same collection, they take turns. Without turns, each saved change would make the other
+  // requests start again. A slow request might then lose every time, until its client gives up.
   await app.turns.run([...groups.keys()], saveAll);
   return { imported, unchanged, rejected: rejected.sort((one, other) => one.row - other.row) };
 });

@@ -46,7 +46,7 @@ export interface EntityRange {
  */
 export class CollectionStore {
   readonly outbox: Outbox;
-  /** Answers to requests with an idempotency key. */
+  /** The stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   readonly erased: ErasedUsers;
   readonly imports: Imports;

@@ -5,8 +5,8 @@ import { rootPlace } from './place.ts';
 import { recordOf } from './record.ts';
 
 /**
- * If deleted collections leave a page incomplete, each further read asks for at least this many documents, because many deleted
- * collections may follow each other in a list.
+ * If deleted collections leave a page incomplete, more documents are read. Each further read asks for at least this many
+ * documents, because many deleted collections may follow each other in a list.
  */
 const leastRead = 100;
 
@@ -65,8 +65,8 @@ export class Tree {
       const last = found.at(-1);
       const isFull = children.length >= range.limit;
       if (!last || found.length < limit || isFull) return children.slice(0, range.limit);
-      // Deleted collections stay in the list until they are purged. Some of the documents that were read are deleted
-      // collections, so this method reads on to fill the page.
+      // Deleted collections stay in the list until they are purged. Here, some of the documents that were read are deleted
+      // collections. So this method reads on to fill the page.
       above = last.id;
     }
   }

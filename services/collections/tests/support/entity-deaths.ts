@@ -9,7 +9,9 @@ import { startWorld, type World } from './world.ts';
 /** The change that a process is making when it dies, and the first request after its death. */
 export type EntityDeath = readonly ['add' | 'take', 'look-up' | 'list' | 'change'];
 
-/** Tests entities that are added or taken by a process that dies before one of its writes, for each write in turn. */
+/**
+ * Tests the entities of a process that dies while it adds or takes them. The process dies before each of its writes in turn.
+ */
 export function describeEntityDeaths(engine: EngineKind, rows: readonly EntityDeath[]): void {
   describe(`entities that a dying process changes (${engine})`, () => {
     let world: World;
@@ -19,7 +21,7 @@ export function describeEntityDeaths(engine: EngineKind, rows: readonly EntityDe
     afterAll(() => world?.[Symbol.asyncDispose]());
 
     test.each(rows)(
-      'are changed completely or not at all, no matter before which of its writes the process dies: %s, then a %s',
+      'are changed completely or not at all if the process dies at any of its writes: %s, then a %s',
       { timeout: 120_000 },
       async (act, first) => {
         const { store, projectId } = world;

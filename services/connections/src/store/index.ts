@@ -36,7 +36,7 @@ export type ImportOutcome = 'stored' | 'pair-taken' | 'id-taken' | 'deleted' | P
 export class ConnectionStore {
   /** The events of pairs. */
   readonly outbox: Outbox;
-  /** Answers to requests with an idempotency key. */
+  /** The stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   readonly profiles: Profiles;
   readonly erasure: Erasure;
@@ -104,8 +104,8 @@ export class ConnectionStore {
       given.map((pair) => changeOf(strangers(projectId, pair.lower, pair.higher), pair)),
     );
     const ids = given.filter((_, at) => outcomes[at] === 'there').map(pairId);
-    // A pair that is already there may lack its rows, because the process that wrote it has died. With `settled`, the rows are
-    // stored before the pair is returned.
+    // If a process has died while it stored a pair, the pair may lack its rows. With `settled`, the rows are stored before the
+    // pair is returned.
     const there = await this.#documents.get(pairs, ids, { settled: true });
     return given.map((pair, at) => {
       if (outcomes[at] === 'made') return 'stored';

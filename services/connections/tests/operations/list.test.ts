@@ -68,7 +68,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
     }
   });
 
-  it('contains its items twice under a v7 short form; if they are large, the reply has them once, and the gateway repeats them', async () => {
+  it('contains its items twice under a v7 short form, but only once in the service’s reply if they are large', async () => {
     const { projectId, store, bus } = world;
     const bob = await world.newPerson();
     const short = async () => {
@@ -181,7 +181,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
 
   const nextOf = (headers: Record<string, string>) => /^<\?(.*)>; rel="next"$/.exec(headers.Link ?? '')?.[1];
 
-  it('is read by cursor: other query parameters stay the same, the limit may change, and the page numbers go on', async () => {
+  it('can be read by cursor, and the limit may change between pages', async () => {
     const first = await world.list(ann, 'page=1&limit=10&x=y');
     const next = nextOf(first.headers)!;
     expect(Object.fromEntries(new URLSearchParams(next))).toEqual({

@@ -15,11 +15,11 @@ const listedAs = {
   declined: {},
 };
 
-/** Tests the totals and lists of writers whose process dies before one of its writes, for each write in turn. */
+/** Tests the totals and lists of writers whose process dies. The process dies before each of its writes in turn. */
 export function describeDyingWriters(engine: EngineKind, actions: readonly DyingAction[]): void {
   describe(`totals and lists of writers that die, ${engine}`, () => {
     it.each(actions)(
-      'are complete or absent, no matter before which of its writes the process dies: %s',
+      'are complete or absent if the process dies at any of its writes: %s',
       { timeout: 120_000 },
       async (action) => {
         await using place = await createStore(engine);

@@ -16,8 +16,8 @@ export interface Scope {
 }
 
 /**
- * Finds the project of a request under a short form, which is an address that names no project. Usually, this is the project of
- * the token. For a read that needs no token, this is the project of the user in the address. For such a read, a token of
+ * Finds the project of a request under a short form. A short form is an address that names no project. Usually, the project is
+ * that of the token. For a read that needs no token, it is the project of the user in the address. For such a read, a token of
  * another project counts as no token (spec#short-forms-project).
  */
 export async function scopeOf(

@@ -13,15 +13,15 @@ export interface Client {
 type Origin = Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } };
 
 /**
- * The cache holds headers and addresses that were read before, each with the client that was found in it. The cache holds at
- * most `mostKept` of these texts. A text is cached if it has at most `longestKept` characters, which is enough for a few IPv6
- * addresses.
+ * The cache holds texts that were read before: headers and addresses. With each text, it holds the client that was found in the
+ * text. The cache holds at most `mostKept` texts. A text is cached if it has at most `longestKept` characters, which is enough
+ * for a few IPv6 addresses.
  */
 const mostKept = 10_000;
 const longestKept = 200;
 /** Some proxies append the client's port: `203.0.113.9:4711`, `[2001:db8::1]:4711`. */
 const port = /^(?:([\d.]+)|\[(.*)\]):\d+$/;
-/** The client whose socket is already closed and so has no address. */
+/** The client of a socket that is already closed. Such a socket has no address. */
 const nobody: Client = { ip: '0.0.0.0', key: '0.0.0.0' };
 
 /**

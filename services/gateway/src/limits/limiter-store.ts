@@ -42,8 +42,8 @@ function memoryStore(metrics: Metrics): LimiterStore {
 }
 
 /**
- * Counts in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If Redis hangs
- * or is slow, requests wait `patienceMs` for it. After that, Redis gets no more requests until it has answered.
+ * Counts requests in Redis, and in this process's memory while Redis is away. If Redis is down, it is not asked at all. If
+ * Redis hangs or is slow, requests wait `patienceMs` for it. After that, Redis gets no more requests until it has answered.
  */
 async function redisStore(
   { url, patienceMs = 100, deadMs = 1_000 }: { url: string; patienceMs?: number; deadMs?: number },
@@ -83,8 +83,8 @@ async function redisStore(
       log.warn({ err: failure, connection: connectionError?.message }, 'limits are counted in memory');
     failed = key;
   };
-  // After a failure, each reading of the gauges counts once in Redis, under a key that no client has. Otherwise the gauges would
-  // report the failure until the next request, even if Redis works again.
+  // After a failure, each time the gauges are read, one request is counted in Redis under a key that no client has. Otherwise
+  // the gauges would report the failure until the next request, even if Redis works again.
   const isShared = async () => {
     if (failed !== undefined) {
       const probe = { key: `${failed}:probe`, windowSeconds: 1, ceiling: null };

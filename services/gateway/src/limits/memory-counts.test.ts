@@ -35,7 +35,7 @@ describe('counts in memory', () => {
     counts.close();
   });
 
-  it('keeps only the latest keys when a table is full, and never drops a ceiling for them', () => {
+  it('keeps only the latest keys when a table is full, but never drops a ceiling to keep the key of a pair', () => {
     const counts = new MemoryCounts({ pairs: 3, ceilings: 1 });
     counts.count(of('first', 100));
     for (const key of ['a', 'b', 'c', 'd']) counts.count(of(key));

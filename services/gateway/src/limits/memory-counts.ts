@@ -5,9 +5,9 @@ const defaults = { pairs: 100_000, ceilings: 50_000 };
 const forgetEveryMs = 30_000;
 
 /**
- * Counts in this process's memory. The tables are bounded. If a table is full, a new key replaces the oldest key. The client of
- * the oldest key is then counted from 0 again. Ceilings have a separate table, so that keys of pairs never replace keys of
- * ceilings.
+ * Counts requests in this process's memory. The tables are bounded. If a table is full, a new key replaces the oldest key. The
+ * client of the oldest key is then counted from 0 again. Ceilings have a separate table, so that keys of pairs never replace
+ * keys of ceilings.
  */
 export class MemoryCounts {
   readonly #pairs: Table;

@@ -13,7 +13,7 @@ const store = await openLimiterStore(
   { log: createLogger({ name: 'test', level: 'silent' }), metrics: new Metrics() },
 );
 
-// The clock stands still, so that the time left of a window is exact.
+// The clock stands still, so that the remaining time of a window is exact.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'] }));
 
 /** Projects with limits of their own, by id. */
@@ -142,7 +142,7 @@ describe('counting', () => {
     counts.close();
   });
 
-  it('uses limits that the configuration multiplies, turns off and overrides', async () => {
+  it('applies a configuration that multiplies, turns off or replaces limits', async () => {
     const scaled = await count(limitsOf({ scale: 2.5 }), signIn, 'a');
     expect(scaled.headers['X-RateLimit-Limit']).toBe('50');
     const least = await count(limitsOf({ scale: 0.0001 }), signIn, 'b');
@@ -169,7 +169,7 @@ describe('a project’s own limits', () => {
     return [...codes];
   };
 
-  it('replace the limits of the contract and the configuration, scaled, but only in that project', async () => {
+  it('are scaled, and replace the limits of the contract and the configuration, but only in that project', async () => {
     const overrides = { 'identity.sign-in': { max: 7, windowSeconds: 60 } };
     const projects = projectsWith({ a: own(4), b: { 'identity.sign-in': null } });
     const limits = limitsOf({ overrides, projects, scale: 0.5 });
@@ -210,7 +210,7 @@ describe('a project’s own limits', () => {
     expect(shorter.headers.RateLimit).toBe('"identity.sign-in";r=14;t=60');
   });
 
-  it('are not lowered by the ceiling if they are above it, and their requests do not count towards the ceiling', async () => {
+  it('are not lowered by a lower ceiling, and their requests do not count towards the ceiling', async () => {
     const projects = projectsWith({
       number: own(1_000),
       slowly: own(1_000, 7 * 24 * 3600),
@@ -230,7 +230,7 @@ describe('a project’s own limits', () => {
     expect(await many(limits, 1, 'number', client)).toEqual([undefined]);
   });
 
-  it('allow no requests over the ceiling if they are lower than the usual limit', async () => {
+  it('that are lower than the usual limits allow no requests over the ceiling', async () => {
     const set: Record<string, Settings['limits']> = {};
     for (let n = 0; n < 41; n++) set[`lowered-${n}`] = own(10);
     const limits = limitsOf({ projects: projectsWith(set) });

@@ -43,7 +43,7 @@ export class RateLimits {
     prefix: string;
     /** Multiplies every limit; 0 turns limiting off. */
     scale: number;
-    /** Limits that replace the contract's limits, by the name of the operation; null means no limit. */
+    /** The limits that replace the contract's limits, by the name of the operation; null means no limit. */
     overrides: Readonly<Record<string, Limit | null>>;
     /** The projects. A project's own limits replace both the contract's limits and `overrides`. */
     projects: Pick<ProjectSettings, 'of'>;

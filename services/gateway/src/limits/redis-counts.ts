@@ -46,9 +46,9 @@ interface Group {
 type Counted = Redis & { kithCount(keys: number, ...words: (string | number)[]): Promise<number[]> };
 
 /**
- * Counts in Redis. One script counts all requests that come in one turn of the event loop. So these requests take only one
- * round trip. Requests with the same key are counted as one group. With 32 requests at the same time, a request takes 3 µs of
- * CPU time. With rate-limiter-flexible on the same Redis, it takes 11 to 16 µs, and Redis has five times the work
+ * Counts requests in Redis. One script counts all requests that come in one turn of the event loop. So these requests take only
+ * one round trip. Requests with the same key are counted as one group. With 32 requests at the same time, a request takes 3 µs
+ * of CPU time. With rate-limiter-flexible on the same Redis, it takes 11 to 16 µs, and Redis has five times the work
  * (docs/adr/0022).
  */
 export class RedisCounts {

@@ -1,8 +1,8 @@
 const uuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-// The project that requests are for. At first, it is the project that the page's address names. Later, it is the project of the
-// entered token. The document itself contains no example, because a made-up project does not exist, and requests for it would
-// be refused.
+// The project for which this page sends requests. At first, it is the project that the page's address names. Later, it is the
+// project of the entered token. The document itself contains no example, because a made-up project does not exist, and requests
+// for it would be refused.
 let project = new URLSearchParams(location.search).get('project');
 
 /** A copy of the document that shows the project as the example value of the parameter `ProjectId`. */
@@ -13,7 +13,7 @@ function filled(document) {
   return { ...document, components: { ...document.components, parameters } };
 }
 
-/** The project that an access token is for; `undefined` if the text is no such token. */
+/** The project of an access token; `undefined` if the text is no access token. */
 function projectOf(token) {
   try {
     const [, claims] = token.split('.');

@@ -33,7 +33,10 @@ export class EventWriter {
     else socket.once('end', () => this.destroy());
   }
 
-  /** Since when the client has left written data unread, by `performance.now()`. `undefined` while the client reads. */
+  /**
+   * The time since which written data waits for the client to read it, by `performance.now()`; `undefined` while the client
+   * reads.
+   */
   get blockedSince(): number | undefined {
     return this.#blockedSince;
   }

@@ -85,7 +85,7 @@ export class Streams {
     this.#track(stream, response, async () => {
       await intake.drain();
       // If this fails, the notifications service still counts the stream as open. But the user can open as many streams as
-      // before, because a newer stream replaces it.
+      // before, because a newer stream takes the place of this stream.
       await feed.close().catch((error: unknown) => log.warn({ err: error, ...fields }, 'stream not closed'));
     });
     if (this.#isStopping) throw new ApiError('gateway/unavailable');

@@ -11,12 +11,15 @@ interface PagedSpec extends InternalOperationSpec {
 /** Long enough for a large page from a busy replica. If a replica is away, `ask` soon asks another one. */
 const patienceMs = 5_000;
 
-/** How often a page is asked for, except the first one. If the first page fails, identity is probably away. */
+/**
+ * After this many failures of one page, `askPages` gives up. It gives up after the first failure of the first page, because
+ * then identity is probably away.
+ */
 const attempts = 3;
 
 /**
- * Asks for all pages of a list, one after the other. Waits at most `timeoutMs` for each answer. A later page that fails is asked
- * for again, because otherwise a table of many pages may never be complete while identity is overloaded. Throws as `ask` does.
+ * Asks for all pages of a list, one after the other. Waits at most `timeoutMs` for each answer. If a later page fails, asks for
+ * this page again. Otherwise a table of many pages might never be complete while identity is overloaded. Throws as `ask` does.
  */
 export async function askPages<O extends PagedSpec>(
   bus: Bus,

@@ -53,8 +53,8 @@ export class Following {
   }
 
   /**
-   * Listens for notices, then makes a first attempt to load the table. If it fails, tries again four times a second. Does not
-   * wait for it longer than a request does, because the gateway is not reachable before.
+   * Listens for notices, then makes a first attempt to load the table. If the attempt fails, tries again four times a second.
+   * Waits for the first attempt no longer than a request waits, because the gateway is not reachable until then.
    */
   static async open<Body extends z.ZodType>(
     followed: Followed<Body>,

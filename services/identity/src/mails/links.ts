@@ -6,8 +6,8 @@ import type { Project } from '../store/records.ts';
  * project's web origins (spec#accounts-verify-link-redirect).
  */
 export function mayLeadTo(project: Pick<Project, 'webOrigins'>, address: string): boolean {
-  // Refuses control characters, spaces and backslashes, because a browser could read an address with them differently than this
-  // check does.
+  // Refuses control characters, spaces and backslashes. If an address contains them, a browser could read the address
+  // differently than this check does.
   if (!URL.canParse(address) || /[\\\s\p{Cc}]/u.test(address)) return false;
   const { origin, username, password } = new URL(address);
   return username === '' && password === '' && !origin.includes('*') && project.webOrigins.includes(origin);

@@ -40,7 +40,7 @@ test.each([
   expect(isUnverified(address)).toBe(isOpen);
 });
 
-test('a server on a network that offers no TLS gets no mail', async () => {
+test('a mail server that offers no TLS gets no mail over a network', async () => {
   await using server = await startMailServer();
   const log = createLogger({ name: 'test', level: 'silent' });
   const mail = { kind: 'emailChange', messageId: 'one', fromName: 'Test', to: 'ada@example.org' };

@@ -1,7 +1,4 @@
-/**
- * Whether mails may go to this mail server over a network in plain text. They may if the query of the server's address allows
- * it.
- */
+/** Whether mails may go to this mail server over a network in plain text. The query of the server's address can allow this. */
 export function mayGoPlain(address: string): boolean {
   const url = new URL(address);
   if (url.protocol === 'smtps:' || isLocal(url)) return false;

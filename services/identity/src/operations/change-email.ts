@@ -30,8 +30,8 @@ export const changeEmailHandler = handler(
     const { newEmail: address } = body;
     if (address === user.email || (await ownerOfAddress(app, { projectId, address, userId: user.id })))
       throw new ApiError('DUPLICATE_EMAIL', { field: 'newEmail' });
-    // The owner of the account may have signed out or changed the password after this request was checked, in order to sign out
-    // a stranger. This request may come from that stranger, so it is refused.
+    // After this request was checked, the owner of the account may have signed out or changed the password to get rid of a
+    // stranger. This request may come from that stranger, so it is refused.
     const isStored = await mailUser(app, user, { kind: 'emailChange', address }, async (now) => {
       await requireOpenSession(app, now, caller);
       if (now.sessionEpoch !== user.sessionEpoch) throw sessionEnded();

@@ -5,8 +5,8 @@ import { keepBlocks } from '../blocks.ts';
 
 const pageSize = 200;
 /**
- * A position (`after`, `next`) that begins with this text is a position in identity's own copy. Any other position is one in
- * the blocks of the connections service.
+ * A position (`after`, `next`) that begins with this text is a position in identity's own copy. Any other position is a
+ * position in the blocks of the connections service.
  */
 const inCopy = 'copy|';
 
@@ -43,8 +43,9 @@ async function copyPage(request: Request, app: AppContext): Promise<Page> {
 }
 
 /**
- * Reads a page of identity's own copy, asks the connections service about its blocks, and ends those that no longer exist. If a
- * user blocks the other user again meanwhile, the event of the new block is newer than the answer. So this block stays.
+ * Reads a page of identity's own copy, asks the connections service about the blocks on this page, and ends the blocks that no
+ * longer exist. If a user blocks the other user again meanwhile, the event of the new block is newer than the answer. So this
+ * block stays.
  */
 async function endPage(request: Request, app: AppContext): Promise<Page> {
   const step = walkStep(request);

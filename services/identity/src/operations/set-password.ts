@@ -20,8 +20,8 @@ export const setPasswordHandler = handler(
       passwordHash ??= await app.passwords.hash(body.password, deadline);
       const after = await endAllSessions(app, { ...before, passwordHash }, 'password-set');
       if (!after) return undefined;
-      // The user may have asked the operator for help because, after failed attempts, sign-in was refused for a while. So the
-      // user may now sign in without waiting.
+      // After failed attempts, sign-in is refused for a while, and the user may have asked the operator for help because of
+      // this. So the user may now sign in without waiting.
       await app.attempts.end({ projectId: after.projectId, userId: after.id, address: before.email });
       return { result: await projectUserOf(app, after) };
     };

@@ -58,7 +58,10 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   return openSession(app, user, request, now, 'auth/invalid-token');
 });
 
-/** The part of a request with which `upsert` tells the audit log whose request it is, in case the request is refused. */
+/**
+ * The part of a request that `upsert` uses to tell the audit log whose request it is. The audit log needs this if the request
+ * is refused.
+ */
 type Told = OperationRequest<typeof verifyExternalUser>['audit'];
 
 /**

@@ -6,8 +6,8 @@ import { audits, type StoredAudit } from './collections/audits.ts';
 import { lastIn, within } from './keys-of.ts';
 
 /**
- * Which rows to read. `actor` is compared with the id in a row's `actor`, which follows a colon, or with the whole `actor` if
- * it contains no id.
+ * Which rows to read. In a row's `actor`, the id follows a colon. The filter's `actor` is compared with this id. If the row's
+ * `actor` contains no id, the filter's `actor` is compared with all of it.
  */
 export interface AuditFilter {
   projectId?: string | undefined;
@@ -24,8 +24,8 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 const batch = 1_000;
 
 /**
- * `counted`: how many rows of a list are counted at most. `checked`: if no index covers the filter, how many rows are read at
- * most to count those that match (spec#audit-total). `checked` is lower, because reading a whole row takes much longer than
+ * `counted`: how many rows of a list are counted at most. `checked`: how many rows are read at most to count the matching rows,
+ * if no index covers the filter (spec#audit-total). `checked` is lower, because reading a whole row takes much longer than
  * counting it.
  */
 const usualBounds = { counted: 10_000, checked: 2_000 };
@@ -41,7 +41,7 @@ interface Plan {
 type Walk = Plan & Pick<Range, 'above' | 'below'> & { deadline: number };
 
 /**
- * The audit log. A row never changes, except that repeated failures are counted in it, and that the erasure of a user replaces
+ * The audit log. A row changes only in two cases. Repeated failures are counted in one row, and the erasure of a user replaces
  * what identifies the user.
  */
 export class Audits {

@@ -62,7 +62,7 @@ export const factorBook = z.object({
   challenges: z.array(challenge),
   /** Sessions in which the user has proved their identity. Each proof is valid until `until`. */
   proofs: z.array(z.object({ sessionId: z.string(), until: time })),
-  /** Changes about which the user must still get a mail, and when they were made. */
+  /** The changes about which the user must still get a mail, and when they were made. */
   notices: z.array(z.object({ kind: z.enum(noticeKinds), at: time })).optional(),
 });
 

@@ -55,8 +55,8 @@ export class Factors {
 
   /**
    * Stores a user's book again, unchanged. So changes of this book that were prepared before are refused, and their requests
-   * read the book again. If another change is faster, it has the same effect. Without a book, only an enrolment can be under
-   * way, and its confirmation is a change of the book.
+   * read the book again. If another change is faster, that change has the same effect. Without a book, only an enrolment can be
+   * under way, and its confirmation is a change of the book.
    */
   async touch({ projectId, userId }: Whose): Promise<void> {
     const key = userKey(projectId, userId);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { timeKey } from '@kith/store';
 
-/** The id of every document that exists once per user. The ids of the documents in a user's lists begin with it, too. */
+/** The id of every document that exists once per user. Ids of documents in a user's lists begin with this id. */
 export function userKey(projectId: string, userId: string): string {
   return `${projectId}|${userId}`;
 }

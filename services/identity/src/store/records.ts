@@ -11,7 +11,7 @@ export interface ProjectSettings {
   name: string;
   /** The key that verifies the JWTs of the project's own backend: RSA, EC P-256 or Ed25519, as SPKI in PEM. */
   publicKey: string | null;
-  /** Limits by operation; null means no limit. */
+  /** The limits by operation; null means no limit. */
   limits: ProjectAnswer['limits'];
   webOrigins: readonly string[];
   publicProfiles: ProjectAnswer['publicProfiles'];

@@ -26,8 +26,8 @@ export const keyTimes: KeyTimes = {
   announceMs: 15 * 60_000,
   reloadMs: 30_000,
   // A replica must not remove a key with which other replicas still sign. The clocks of two replicas may differ by an hour. So
-  // another replica may sign with a key for up to an hour after the time at which the next key began to sign by this replica's
-  // clock. 30 of the 90 minutes are a reserve.
+  // when the next key begins to sign by this replica's clock, another replica may still sign with the older key for up to an
+  // hour. 30 of the 90 minutes are a reserve.
   verifyMs: accessLifetimeMs + 90 * 60_000,
   maxAgeMs: 90 * 24 * 3600_000,
 };

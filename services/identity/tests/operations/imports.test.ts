@@ -92,7 +92,7 @@ describe.each(handlerEngines())('imported rows of existing users on %s', (engine
     expect(await send({ ...row, name: 'Grace' })).toEqual(conflict('name'));
   });
 
-  test('do not use up the kinds of hashes that a project may have, because they are not stored', async () => {
+  test('add no kinds of hashes to the project, because they are not stored', async () => {
     const own = await makeProject(identity.bus);
     const sendOwn = async (...rows: object[]) =>
       (await call(identity.bus, importUsers, { params: { projectId: own }, body: { rows } })).body;

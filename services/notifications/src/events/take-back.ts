@@ -8,9 +8,9 @@ import { readAtOf, remove } from '../feed.ts';
 const askMs = 2_000;
 
 /**
- * Removes the notification of a connection request if it is unread. If the event of the request arrives only after this, it
- * must make no notification. Therefore the service stores the withdrawal, and keeps it as long as it would have kept a
- * notification of the request.
+ * Removes the notification of a connection request if it is unread. If the event of the request arrives later, this event must
+ * make no notification. Therefore the service stores the withdrawal, and keeps it as long as it would have kept a notification
+ * of the request.
  */
 export async function takeBackRequest(
   app: AppContext,

@@ -12,8 +12,8 @@ export const userEvents: EventSubscription<AppContext> = subscription({
   async apply(event, app: AppContext) {
     if (await hasComeBack(app.bus, event)) return;
     const user = { projectId: event.projectId, userId: event.data.id };
-    // First removes the profile, so that notifications of late events contain nothing about the user. Then marks the user, so
-    // that the eraser finds the user, and erases everything that was stored before.
+    // First removes the profile, so that notifications of late events contain nothing about the user. Then marks the user. By
+    // this mark, the eraser finds the user, and it erases everything that was stored before.
     await app.store.profiles.forget(user, Date.parse(event.occurredAt));
     await app.store.erasure.mark(user, Date.now());
   },

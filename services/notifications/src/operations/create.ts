@@ -60,8 +60,8 @@ function seedsOf([keyId, key, body]: (string | undefined)[], now: number): strin
 }
 
 /**
- * Adds a notification to its user's feed. Does nothing if the feed already contains the notification, under its id or, if it was
- * made within `keepReplyMs`, under the id that it would have got in the earlier period.
+ * Adds a notification to its user's feed. Does nothing if the feed already contains the notification under its id. Also does
+ * nothing if the feed contains the notification under the id of the earlier period, and it was made within `keepReplyMs`.
  */
 async function add(
   app: AppContext,

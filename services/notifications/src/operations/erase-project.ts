@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
- * Erases what is left of a deleted project, once the data of the project's users is erased. Until then, `isDone` is false
+ * After the data of a deleted project's users is erased, erases the rest of the project. Until then, `isDone` is false
  * (docs/adr/0044).
  */
 export const eraseProjectHandler = internalHandler(

@@ -59,9 +59,9 @@ export const entries = collection<StoredEntry>({
 });
 
 /**
- * Marks that prevent late events from making notifications. The key of a mark is the project and the id of a connection or of a
- * notification. For a connection, the mark says that the request was withdrawn, or that a block has ended the connection. For a
- * notification, it says that the notification was not made, because the user had turned off its type.
+ * The marks that prevent late events from making notifications. The key of a mark is the project and the id of a connection or
+ * of a notification. For a connection, the mark says that the request was withdrawn, or that a block has ended the connection.
+ * For a notification, it says that the notification was not made, because the user had turned off its type.
  */
 export const withdrawn = collection<{ until: number }>({
   name: 'withdrawn',

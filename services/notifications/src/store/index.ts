@@ -35,7 +35,7 @@ export interface FeedChange {
 /** The store of notifications. Each change of a user's entries is stored together with a change of the user's feed. */
 export class NotificationStore {
   readonly outbox: Outbox;
-  /** Answers to requests with an idempotency key. */
+  /** The stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   /** This service's copy of the users' public profiles. */
   readonly profiles: ProfileCopy;

@@ -52,8 +52,8 @@ async function isStored(blobs: Blobs, key: string): Promise<boolean> {
 
 function headersOf(file: FileRecord, variant: string | undefined): Record<string, string> {
   const name = variant === undefined ? file.name : `${variant}-${file.name}`;
-  // An image can be shown in the browser, because this service has rendered it itself, so its bytes are certainly an image.
-  // Other files are offered as downloads, because a browser must never show their bytes as a page of this site.
+  // This service has rendered each image itself, so the bytes are certainly an image and can be shown in the browser. Other
+  // files are offered as downloads, because a browser must never show their bytes as a page of this site.
   const disposition = file.image ? 'inline' : 'attachment';
   const modified = modifiedAt(file);
   return {

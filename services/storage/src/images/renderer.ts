@@ -98,8 +98,8 @@ async function renderAll(request: RenderRequest, end: number) {
 }
 
 /**
- * Checks an image before it is decoded. Refuses an image that does not have the recognised format, or that would take too much
- * memory, and a GIF that is cut off.
+ * Checks an image before it is decoded. Refuses an image in three cases: it does not have the recognised format, it would take
+ * too much memory, or it is a GIF that is cut off.
  */
 async function checkSent(request: RenderRequest): Promise<void> {
   const { width, height, pageHeight, pages = 1, channels, depth, format } = await open(request).metadata();

@@ -15,7 +15,7 @@ import { IdTaken, type IntentOf, receive } from '../uploads/receive.ts';
 import { fileReceiver } from '../uploads/receive-file.ts';
 import { imageReceiver } from '../uploads/receive-image.ts';
 
-/** How long to wait for the answer of the identity service, which is asked for the user that a row names, in ms. */
+/** How long to wait for identity's answer about the user that a row names, in ms. */
 const askMs = 5_000;
 
 const reasons: Partial<Record<ErrorCode, ImportReason>> = {

@@ -50,7 +50,7 @@ const atOnce = 500;
  */
 export class FileStore {
   readonly outbox: Outbox;
-  /** Answers to requests with an idempotency key. */
+  /** The stored answers to requests with an idempotency key. */
   readonly replies: Replies | undefined;
   readonly erased: ErasedUsers;
   readonly #documents: Documents;
@@ -127,7 +127,7 @@ export class FileStore {
       files: doc.files + 1,
       bytes: doc.bytes + file.bytes,
       seq: doc.seq + (isImported ? 0 : 1),
-      // An import may bring a time that lies in the future. It must not give later uploads such times, too.
+      // An imported file may have a time in the future. Later uploads must not get times in the future because of that.
       lastAt: Math.max(doc.lastAt, isImported ? Math.min(file.createdAt, Date.now()) : file.createdAt),
       loose: doc.loose.filter(({ fileId }) => fileId !== bytesIdOf(file)),
     };

@@ -73,8 +73,8 @@ const mebibyte = 1024 * 1024;
  */
 const changeMs = 30_000;
 /**
- * After a new file, how long the service waits for further new files before it publishes the events of all of them together, in
- * ms. Publishing several events together takes only as many database queries as publishing one event.
+ * How long the service waits for further new files after a new file, in ms. Then it publishes the events of all these files
+ * together. This takes only as many database queries as publishing one event.
  */
 const gatherMs = 200;
 
@@ -251,12 +251,12 @@ async function commit(
 ): Promise<FileRecord> {
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
-  // Changes of one account wait for each other. The project's bytes are read while this change waits for its turn, so that the
-  // read does not make other changes of the account wait longer. Because the number may be outdated by then, uploads that end
-  // at the same time may together exceed the project's quota.
+  // The changes of one account wait for each other. The project's bytes are read while this change waits for its turn, so that
+  // the read does not make other changes of the account wait longer. Because the number may be outdated by then, uploads that
+  // end at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
-  // The check in the account only keeps two uploads of this user from using the same id. The claim keeps an upload of another
+  // The check in the account prevents two uploads of this user from using the same id. The claim prevents an upload of another
   // user from using the id.
   if (imported && !(await app.store.claim(owner, imported.id, claimEnd(due)))) throw new IdTaken();
   const made: AccountChange = async (account) => {

@@ -51,8 +51,8 @@ export const revokedKeys = collection<{ at: number }>({
 });
 
 /**
- * Keys that operators have made. The document of an operator key has the id `-|<key>`, the document of a server key
- * `<project>|<key>`.
+ * The keys that operators have made. The document of an operator key has the id `-|<key>`, and the document of a server key has
+ * the id `<project>|<key>`.
  */
 export const apiKeys = collection<StoredApiKey>({
   name: 'apiKeys',

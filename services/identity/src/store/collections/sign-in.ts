@@ -38,8 +38,8 @@ export const sessions = collection<StoredSession>({
 
 /**
  * When each session that is not revoked was last used, keyed by `sessionKey`. With this collection, the sessions that were used
- * least recently are found without reading revoked sessions, of which a user may have many. A session that an older version has
- * stored is missing here until it is refreshed.
+ * least recently are found without reading revoked sessions. A user may have many revoked sessions. A session that an older
+ * version has stored is missing here until it is refreshed.
  */
 export const sessionUses = collection<{
   usedAt: number;
@@ -76,10 +76,10 @@ export const factorNotices = collection<{ at: number }>({
 });
 
 /**
- * Failed attempts of strangers to sign in, keyed by `addressPlace`, and the clients that accounts know, with their failed
- * attempts, keyed by `clientPlace`. An `addressPlace` contains only a part of a keyed hash of the address. So there are at most
- * 2^24 such keys, no matter how many addresses are tried. Wrong second factors, and clients that have passed a factor, are
- * keyed by `factorPlace`.
+ * Failed attempts to sign in. The attempts of strangers are keyed by `addressPlace`. Clients that accounts know are stored with
+ * their failed attempts, keyed by `clientPlace`. An `addressPlace` contains only a part of a keyed hash of the address. So
+ * there are at most 2^24 such keys, no matter how many addresses are tried. Wrong second factors, and clients that have passed
+ * a factor, are keyed by `factorPlace`.
  */
 export const attempts = collection<Attempt>({
   name: 'attempts',
