@@ -4,7 +4,7 @@ import { isProcessAlive } from '@kith/base/config';
 import { onExit } from 'signal-exit';
 import { docker } from './docker.ts';
 
-/** The label that names the process that owns a container. It distinguishes abandoned containers from containers in use. */
+/** The label with the id of the process that owns a container. It distinguishes abandoned containers from containers in use. */
 export const ownerLabel = 'org.kith.owner';
 export const owner = `${hostname()}:${process.pid}`;
 
