@@ -1,11 +1,11 @@
 import type { Lock } from '../bootstrap/sizes.mjs';
 
-/** Licences that are allowed for packages that Kith may need when it runs. Such packages may be distributed with Kith. */
+/** The allowed licences of packages that Kith may need when it runs. Such packages may be distributed with Kith. */
 const ofRunning = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'],
   ...['BlueOak-1.0.0', 'Unlicense', 'CC0-1.0'],
 ]);
-/** Licences that are allowed for packages that are needed only for development. Such packages are not distributed. */
+/** The allowed licences of packages that only development needs. Such packages are not distributed. */
 const ofWorking = new Set([...ofRunning, 'MPL-2.0', 'CC-BY-3.0', 'Python-2.0', 'PSF-2.0', 'WTFPL']);
 /** Libraries that are loaded as separate files. So anybody can replace them, as the LGPL demands. */
 const replaceable = { licence: 'LGPL-3.0-or-later', packages: /^@img\/sharp-/ };

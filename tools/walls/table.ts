@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
   may: readonly string[];
-  /** Packages that the folder's tests may import in addition to `may` and to the list `suites`. */
+  /** Packages that the folder's tests may import in addition to `may` and to the list `suites` below. */
   suites?: readonly string[];
   /** Files and folders outside of this folder that the folder may import by their paths. */
   reaches?: readonly string[];

@@ -20,10 +20,10 @@ interface Arrival {
 }
 
 /**
- * Simulates `clients` that each send a request, wait for the answer, and then send the next request (a closed loop). The
- * processes of all stages share `cores`. The request with the longest wait comes first. Each process works on one request at a
- * time. The time of the work is distributed exponentially about its mean. Returns the rate in requests per second, and the
- * times of the answers in ms.
+ * Simulates a number of `clients`. Each client sends a request, waits for the answer, and then sends the next request (a closed
+ * loop). The processes of all stages share `cores`. The request with the longest wait comes first. Each process works on one
+ * request at a time. The time of the work is distributed exponentially about its mean. Returns the rate in requests per second,
+ * and the times of the answers in ms.
  */
 export function simulateClosedLoop(options: {
   stages: readonly Stage[];

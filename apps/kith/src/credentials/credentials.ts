@@ -28,7 +28,7 @@ export interface CredentialsOptions {
   hosts?: readonly string[];
   /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;
-  /** The user that the engines run as, if this process may make that user the owner of the engines' files. */
+  /** The user of the engines' processes. Set only if this process may make this user the owner of the engines' files. */
   owner?: Owner | undefined;
 }
 
@@ -124,8 +124,8 @@ export function haveGivenCertificates(folder: string): boolean {
 }
 
 /**
- * Makes the authority on first use. If a server has no certificate, or if `isGood` refuses it, makes a certificate for this
- * server. Throws `StartError` if the authority's certificate is not valid at this time, because no process would then trust the
+ * Makes the authority on first use. Makes a certificate for each server whose certificate is missing or is refused by `isGood`.
+ * Throws `StartError` if the authority's certificate is not valid at this time, because no process would then trust the
  * engines.
  */
 function ownCertificates(

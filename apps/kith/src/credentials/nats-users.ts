@@ -24,7 +24,7 @@ export async function ensureNatsUsers(
   server: { serverFolder: string; monitorHost: string; owner?: Owner | undefined },
 ): Promise<NatsUserFiles> {
   const { serverFolder, monitorHost, owner } = server;
-  // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
+  // The driver is loaded only when this function runs, because the embedded form works without the driver (docs/adr/0043).
   const { createUser, fromSeed } = await import('@nats-io/nkeys');
   const seedFile = (user: NatsUser) => join(folder, user, 'nkey');
   const users: string[] = [];
