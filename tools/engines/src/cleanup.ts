@@ -35,7 +35,7 @@ export async function removeContainers(containers: readonly string[]): Promise<v
   forget = undefined;
 }
 
-/** Removes the test containers of killed processes, which could not remove them. */
+/** Removes the test containers that killed processes have left behind. */
 export async function removeOrphans(): Promise<void> {
   const format = `{{.Names}} {{.Label "${ownerLabel}"}}`;
   const filter = `label=${ownerLabel}`;
