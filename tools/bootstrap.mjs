@@ -20,8 +20,8 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 const help = helpOf(script, words);
-// If the words name no command and packages are installed, the command line itself answers, because it can name the command
-// that was probably meant.
+// If the words name no command and packages are installed, the command line itself answers. It can name the command that was
+// probably meant.
 if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
   if (help.isOfAll) process.stderr.write('kith: There is no such command.\n\n');
   process[help.isOfAll ? 'stderr' : 'stdout'].write(help.text);
@@ -48,8 +48,8 @@ async function start() {
   const installing = [findNode(), installPackages(partsFor(script, words, process.env))];
   try {
     const [node = ''] = await Promise.all(installing);
-    // Node delivers a signal that came while files were being moved only in the next turn of the event loop. So this process
-    // waits for that turn.
+    // A signal may have come while files were being moved. Node delivers such a signal only in the next turn of the event loop.
+    // So this process waits for that turn.
     await new Promise((turn) => setImmediate(() => setImmediate(turn)));
     if (isAskedToEnd) return 1;
     // These are the flags of a service's process (apps/kith/src/forms/node-flags.ts). In the embedded form, the services run in

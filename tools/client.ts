@@ -1,5 +1,5 @@
-// Writes libs/client/src/generated, which holds the client's methods and their types, from the contracts. With `--check`, it
-// writes nothing, and fails if the result would differ.
+// Writes libs/client/src/generated from the contracts: the client's methods and their types. With `--check`, it writes nothing,
+// and fails if the result would differ.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

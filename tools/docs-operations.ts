@@ -46,7 +46,9 @@ const rows = contracts.operations.map((operation) => {
   ];
 });
 
-/** For each code, the suites of the surface that have to reach the code. If there are none, the suites that name the code. */
+/**
+ * For each code, those suites of tests/surface that have to reach the code. If there are none, the suites that name the code.
+ */
 const codeRows = Object.entries(contracts.errors).map(([code, { status }]) => {
   const reached = surface.filter(({ operations, outcomes }) =>
     operations.some((spec) => outcomes(spec).some((outcome) => outcome.split(' ', 1)[0] === code)),

@@ -1,6 +1,6 @@
 // Measures `kith backup` and `kith restore` on both forms of the platform, and prints the table of docs/backup.md. Run this by
-// hand on Linux: `node tools/measure-backup.ts [rows …]`, with the engines' addresses in the environment. For each number, that
-// many rows of each kind are imported first.
+// hand on Linux: `node tools/measure-backup.ts [rows …]`, with the engines' addresses in the environment. For each given
+// number, the script first imports that many rows of each kind.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ async function measure(
     OPERATOR_TOKEN: platform.operatorToken,
   });
   const { engines, prefix, dataFolder } = platform;
-  /** Restored databases have the prefix of the first ones, so they are erased together. */
+  /** Restored databases have the same prefix as the original databases, so all of them are erased together. */
   const place = (name: string) =>
     engines
       ? { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, KITH_PREFIX: `${prefix}${name}` }

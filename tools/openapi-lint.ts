@@ -19,13 +19,13 @@ const counted = '$.paths[?(!@property.match(/^.(.well-known|admin)./))]';
  * checked.
  */
 const ours: Record<string, unknown> = {
-  // Redocly's no-invalid-media-type-examples checks the same, but only once for each component, and not once for each use of
-  // it.
+  // Redocly's no-invalid-media-type-examples checks the same. It checks each component only once, and not again at each use of
+  // the component.
   'oas3-valid-media-example': 'off',
   // Names and messages are free text in any writing system, so no pattern can tell good text from bad.
   'owasp:api4:2023-string-restricted': 'off',
-  // The original rule expects that every operation documents the status 401. Here, only operations that require a token have
-  // to.
+  // The original rule expects that every operation documents the status 401. Here, only operations that require a token have to
+  // document it.
   'owasp:api8:2023-define-error-responses-401': {
     ...owasp['owasp:api8:2023-define-error-responses-401'],
     given: [

@@ -39,7 +39,7 @@ async function run(): Promise<number> {
   const progress = (line: string) => console.error(`  ${line}`);
   // If no S3 server can be prepared, the run continues, and only the suites that need the server fail.
   await prepareS3(progress).catch((error: Error) => progress(error.message));
-  // The same holds for Chromium. It is installed here, because files of tests wait for the browser for five minutes only.
+  // The same holds for Chromium. It is installed here, because test files wait only five minutes for the browser.
   await provideChromium({ progress }).catch((error: Error) => progress(error.message));
   if (process.env.KITH_TEST_ENGINES === 'embedded') return vitest();
   const provided = await provideEngines({ env: process.env, progress });

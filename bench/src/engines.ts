@@ -54,9 +54,9 @@ export async function benchEngines(progress: (line: string) => void): Promise<Be
   };
   const ports = { nats: await freePort(), monitor: await freePort(), redis: await freePort() };
   try {
-    // If Docker published a port, all data would go through a proxy process or address translation, which no deployment has
-    // between its parts. So NATS and Redis run on the machine's own network, and the database is reached at its container's
-    // address.
+    // If Docker published a port, all data would go through a proxy process or address translation. No deployment has either of
+    // these between its parts. So NATS and Redis run on the machine's own network, and the database is reached at its
+    // container's address.
     const [toNats = '', script = ''] = natsSpec(nats).command.slice(1);
     await start(containers.nats, nats, [
       ...['sh', toNats],

@@ -17,7 +17,7 @@ export interface BenchContext {
   folder: string;
   /** Whether the whole run has to end within five minutes. */
   isQuick: boolean;
-  /** The folder of another checkout, if it is to be compared with this one. Some rows measure both. */
+  /** The folder of another checkout, if the run compares that checkout with this one. Some rows measure both. */
   before?: string | undefined;
   progress: (line: string) => void;
 }

@@ -22,7 +22,7 @@ describe('the events of the benchmark', () => {
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
   });
 
-  it('Lags measures from the occurrence to the application of an event, and take() resets it', () => {
+  it('Lags measures the time from the occurrence of an event to its application, and take() resets the figures', () => {
     const lags = new Lags(200);
     for (let at = 0; at < 200; at++) lags.applied(1_000, 1_000 + at * 10);
     expect(lags.take()).toEqual({ count: 200, seconds: 1.99, p50: 1_000, p99: 1_980, max: 1_990 });

@@ -11,7 +11,7 @@ import { pageQueries } from '../src/whole/queries.ts';
 import { seedConnections } from '../src/whole/seed.ts';
 
 describe('the load of the benchmark', () => {
-  it('sends the same requests of the same people from the same addresses in every run, and most for the first person', async () => {
+  it('has the same requests, people and addresses in every run, and most requests for the first person', async () => {
     const [one, other] = await Promise.all([makePopulation(), makePopulation()]);
     const order = ({ requests }: typeof one) =>
       requests.map(({ person, address }) => `${person.userId} ${person.projectId} ${address}`);
@@ -35,7 +35,7 @@ describe('the load of the benchmark', () => {
     }
   });
 
-  it('pageFor() names the user at the end of a page whose length is the same for all users', () => {
+  it('pageFor() names the user at the end of the page, and makes pages of the same length for all users', () => {
     const page = pageFor(samplePage());
     const [ann, bob] = ['a'.repeat(36), 'b'.repeat(36)];
     expect(page(ann).length).toBe(page(bob).length);

@@ -40,9 +40,9 @@ export interface RowFacts {
   times: number;
   quick: number;
   /**
-   * Whether every request has to be served. Such a row gets half of the load, because on a machine with only two cores, a
-   * starting process takes CPU time that the other processes need. The quick run does not check that every request was served,
-   * and does not check the silence, because it sometimes runs on a slow, shared machine.
+   * Whether every request has to be served. Such a row gets half of the load: on a machine with only two cores, a starting
+   * process takes CPU time that the other processes need. The quick run sometimes runs on a slow, shared machine. So it checks
+   * neither that every request was served, nor the silence.
    */
   servesAll?: true;
   /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */

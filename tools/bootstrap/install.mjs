@@ -19,7 +19,7 @@ import { cutTo, holds, partsIn } from './sizes.mjs';
 /** The file that npm writes into `node_modules` at the end of each installation. */
 const note = '.package-lock.json';
 const staging = '.kith-install-';
-/** The age in ms from which a staging folder counts as left by a killed process. */
+/** A staging folder of this age, in ms, or older counts as a leftover of a killed process. */
 const oldMs = 3_600_000;
 
 /**
@@ -177,8 +177,8 @@ export function replace(old, stage, isNeeded) {
 }
 
 /**
- * Puts a `node_modules` folder back that was moved away. Meanwhile a program that started with these packages may have made a
- * folder in its place, for its compile cache. Without installed packages, such a folder is moved away.
+ * Puts back a `node_modules` folder that was moved away. Meanwhile, a program that started with these packages may have made a
+ * new folder at the same path, for its compile cache. If the new folder holds no installed packages, it is moved away.
  *
  * @param {string} before
  * @param {string} old

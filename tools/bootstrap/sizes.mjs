@@ -145,9 +145,9 @@ export function pathsOf(parts, { packages }) {
 }
 
 /**
- * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out the dependencies
- * of this package that nothing else in these parts needs. The `optional` marks of the lock file are not enough, because it
- * marks a dependency as optional only if nothing else in the whole lock file needs it.
+ * The paths of `pathsOf` that every machine needs. If npm leaves out an optional package, it also leaves out those dependencies
+ * of the package that nothing else in these parts needs. The `optional` marks of the lock file are not enough: npm marks a
+ * dependency as optional only if nothing else in the whole lock file needs the dependency.
  *
  * @param {readonly string[]} parts
  * @param {Lock} lock

@@ -38,7 +38,7 @@ export class TypePrinter {
     const properties = { ...(given.properties as Record<string, Schema> | undefined) };
     if (io === 'output') {
       const { properties: read } = this.#jsonSchemaOf(schema, io) as { properties?: Record<string, Schema> };
-      // If a function transforms the text, its result has no JSON Schema. The member then stays a text.
+      // If a function transforms the text, the function's result has no JSON Schema. The member then stays a text.
       for (const [key, one] of Object.entries(read ?? {})) if ('type' in one) properties[key] = one;
     }
     return Object.keys(properties).map((key) => this.#member({ ...given, properties }, key, at));

@@ -22,7 +22,7 @@ export async function servePage(
   port: number | undefined,
 ): Promise<{ url: string; stop(): Promise<void> }> {
   const server = createHttpServer();
-  // Vite gets an HTTP server that is made here, because then it does not handle the signals of this process.
+  // Vite gets an HTTP server that is made here. With such a server, Vite does not handle the signals of this process.
   const vite = await createServer({
     root,
     logLevel: 'warn',

@@ -35,8 +35,8 @@ const recoveryCodes = [...'ABCDEFGHIJ'].map((letter) => Array(4).fill(letter.rep
 
 /**
  * Makes recorded JSON the same in every recording. Ids are numbered in the order of their first use. Points in time keep their
- * order, but are a minute apart. All points in time of one request become the same point, because it is chance whether a
- * request reads the clock twice within one millisecond. Tokens and keys are replaced.
+ * order, but are a minute apart. All points in time of one request become the same point, because two readings of the clock in
+ * one request fall into the same millisecond only by chance. Tokens and keys are replaced.
  *
  * @param begins When the recording and each of its requests began, in ms, in order. No two requests share a millisecond.
  */

@@ -1,15 +1,15 @@
 import type { Lock } from '../bootstrap/sizes.mjs';
 
-/** Licences that are allowed for packages that Kith may need when it runs. Such packages may be distributed with Kith. */
+/** The allowed licences of packages that Kith may need when it runs. Such packages may be distributed with Kith. */
 const ofRunning = new Set([
   ...['MIT', 'MIT-0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0'],
   ...['BlueOak-1.0.0', 'Unlicense', 'CC0-1.0'],
 ]);
-/** Licences that are allowed for packages that are needed only for development. Such packages are not distributed. */
+/** The allowed licences of packages that only development needs. Such packages are not distributed. */
 const ofWorking = new Set([...ofRunning, 'MPL-2.0', 'CC-BY-3.0', 'Python-2.0', 'PSF-2.0', 'WTFPL']);
 /** Libraries that are loaded as separate files. So anybody can replace them, as the LGPL demands. */
 const replaceable = { licence: 'LGPL-3.0-or-later', packages: /^@img\/sharp-/ };
-/** The licences of older packages, which declare them in a form that the lock file does not contain. */
+/** The licences of older packages. These packages declare their licences in a form that the lock file does not contain. */
 const known: Readonly<Record<string, string>> = {
   buildcheck: 'MIT',
   busboy: 'MIT',
@@ -47,7 +47,7 @@ export function licencesIn({ packages }: Lock): Licensed[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The packages whose licence is not allowed for what they are needed for (running or development). */
+/** The packages whose licence is not allowed for the packages' use (running or development). */
 export function refusedLicences(packages: readonly Licensed[]): Licensed[] {
   return packages.filter((one) => !isAllowed(one));
 }

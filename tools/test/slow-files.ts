@@ -2,8 +2,8 @@ import { relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * How many seconds a test file may take before it is reported. The budget is 20 s if the name of the file says that processes
- * die or compete in it. Otherwise it is 10 s.
+ * How many seconds a test file may take before it is reported. The budget is 20 s if the file's name says that its tests kill
+ * processes or make them compete. Otherwise it is 10 s.
  */
 const budgetOf = (path: string) => (/death|dying|kill|race|crowd|chaos|poison/.test(path) ? 20 : 10);
 

@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs';
 export interface Room {
   /** Packages of ours that the folder may import. An entry that ends with `*` matches any name with the same beginning. */
   may: readonly string[];
-  /** Packages that the folder's tests may import in addition to `may` and to the list `suites`. */
+  /** Packages that the folder's tests may import in addition to `may` and to the list `suites` below. */
   suites?: readonly string[];
   /** Files and folders outside of this folder that the folder may import by their paths. */
   reaches?: readonly string[];
@@ -147,10 +147,10 @@ export const around: Readonly<Record<string, Room>> = {
 const parts = { store: [''], operations: ['', 'store'], '': ['store', 'operations'] };
 
 /**
- * For each package: the folders of its `src`, each with the other folders that it may import. '' stands for the files beside
- * the folders. If '' and a folder may import each other, '' holds both the package's entry and the code that the whole package
- * uses. In a package that is not listed, any folder may import any other folder. In a listed package, every folder has to be
- * listed.
+ * For each package: the folders of its `src`, each with the other folders that this folder may import. '' stands for the files
+ * beside the folders. If '' and a folder may import each other, '' holds both the package's entry and the code that the whole
+ * package uses. In a package that is not listed, any folder may import any other folder. In a listed package, every folder has
+ * to be listed.
  */
 export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'libs/base': {

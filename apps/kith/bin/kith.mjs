@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line on any Node ≥ 20. The bootstrap then runs it with Node 24, and installs Node 24 first if it is
-// missing.
+// Starts the command line on any Node ≥ 20. The bootstrap then runs the command line with Node 24. If Node 24 is missing, the
+// bootstrap installs Node 24 first.
 import { sep } from 'node:path';
 
 // Paths of files and of the data folder are relative to the folder where the command was typed. npm runs scripts in the

@@ -82,7 +82,7 @@ describe.each(uses)('the NATS user $name', (of) => {
   });
 });
 
-it('the data of every storing service can be moved and restored, and is backed up after the data that refers to it', () => {
+it('all data of the services can be moved and restored, and data is backed up after the data that refers to it', () => {
   const storing = services.filter(({ stores }) => stores).map(({ name }) => name as string);
   expect(serviceMoves.map(({ service }) => service)).toEqual(storing);
   expect(restoredCommand.words?.[0]?.choices).toEqual(storing);

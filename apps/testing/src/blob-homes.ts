@@ -13,7 +13,7 @@ export type BlobHomeKind = BlobsConfig['kind'];
 /** A place for the bytes of files. Disposing the place erases the bytes. */
 export interface BlobHome extends AsyncDisposable {
   config: BlobsConfig;
-  /** How many pieces of incomplete files are left, if the place can show this. */
+  /** How many pieces of incomplete files the place still holds, if the place can show this. */
   unfinished(): Promise<number>;
 }
 

@@ -16,7 +16,7 @@ export interface OperationAnswer {
   next: string | undefined;
 }
 
-/** The parts of a request to a service that differ from the default. */
+/** A call of an operation. It has only the parts that differ from the default. */
 export interface OperationCall
   extends Partial<
     Pick<

@@ -68,10 +68,11 @@ export async function runUntilDeath(script: URL, work: unknown): Promise<Death> 
 }
 
 /**
- * Makes one attempt that dies before its first write, one that dies before its second write, and so on, until an attempt survives
- * all its writes. Resolves with the ends of all attempts. Attempts run in pairs, two at the same time. So they must not share
- * what they write. The number of writes may differ between attempts, because bytes come in chunks of any size. So if only the
- * first attempt of a pair survives, the function goes on, and it ends when the second attempt of a pair survives.
+ * Makes attempts until an attempt survives all its writes. The first attempt dies before its first write, the second attempt
+ * before its second write, and so on. Resolves with the ends of all attempts. Attempts run in pairs, two at the same time. So
+ * the attempts must not write to the same place. The number of writes may differ between attempts, because bytes come in chunks
+ * of any size. So the function ends only when the second attempt of a pair survives. If only the first attempt survives, the
+ * function goes on.
  */
 export async function dieBeforeEachWrite(attempt: (number: number) => Promise<Death>): Promise<Death[]> {
   const deaths: Death[] = [];

@@ -41,7 +41,7 @@ describe('EventRecord', () => {
     await expect(record.waitFor('user.updated', { since: unknown })).rejects.toThrow(RangeError);
   });
 
-  it('waitFor rejects if no event comes in time, and lists the events that came; it also rejects when the platform ends', async () => {
+  it('waitFor rejects if no event comes in time or if the platform ends', async () => {
     const record = new EventRecord();
     for (const type of ['user.created', 'user.created', 'session.revoked'])
       record.add(bytes(event(type, 'a')));

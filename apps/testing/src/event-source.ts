@@ -17,7 +17,7 @@ export class EventSource implements Disposable {
   retryMs: number | undefined;
   comments = 0;
   isEnded = false;
-  /** The body of the answer, if the answer is no stream. */
+  /** The body of the answer, if the answer is not a stream. */
   text = '';
   readonly #response: IncomingMessage;
   readonly #outgoing: ClientRequest;

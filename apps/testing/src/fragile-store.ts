@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { StoreConfig } from '@kith/store';
 import { layLine } from './line.ts';
 
-/** A store whose database fails on demand for everyone who opens it with this configuration. */
+/** A store whose database fails on demand. It fails for everyone who opens the store with this configuration. */
 export interface FragileStore extends AsyncDisposable {
   config: StoreConfig;
   /** Makes the whole database fail permanently: ends all connections to MongoDB, or removes the tables of the SQLite file. */

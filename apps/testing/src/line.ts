@@ -28,7 +28,7 @@ export type Tap = (from: 'client' | 'server', chunk: Buffer) => void;
 export async function layLine(target: URL, tap?: () => Tap, latencyMs = 0): Promise<Line> {
   const { port, hostname } = target;
   const sockets = new Set<Socket>();
-  /** For the answers of each connection to the server, the socket to its client. */
+  /** For each connection: the stream of the server's answers, and the socket to the client. */
   const answers = new Map<Readable, Socket>();
   let isHushed = false;
   let isCut = false;

@@ -18,8 +18,8 @@ export function uniquePrefix(): string {
 }
 
 /**
- * The log of a test's services. Set KITH_TEST_LOG to a level to see it, for example to understand a failure; by default, it is
- * silent.
+ * The log of a test's services. By default, the log is silent. Set KITH_TEST_LOG to a level to see the log, for example to
+ * understand a failure.
  */
 export function testLog(env = process.env): Logger {
   return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });

@@ -20,8 +20,8 @@ export async function makePlatformFolder(
   // folder.
   const path = join(tmpdir(), `kith-platform-${engine}-${owner.replace(':', '-')}-${prefix}`);
   await mkdir(path, { mode: 0o700 });
-  // The name of the folder of a platform on real engines is also the only record of the data on these engines. A process that
-  // ends cannot erase this data any more, so the folder stays for the next start.
+  // If the platform runs on real engines, the folder's name is also the only record of the platform's data on them. A process
+  // that ends cannot erase this data any more, so the folder stays for the next start.
   const forget =
     engine === 'embedded' ? onExit(() => rmSync(path, { recursive: true, force: true })) : () => {};
   return {

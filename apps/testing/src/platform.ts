@@ -129,8 +129,9 @@ export async function withProject(
   ending: AsyncDisposableStack,
 ): Promise<TestPlatform> {
   const call = caller(platform.url);
-  // On a busy machine, a newly started platform may refuse requests for a second, or answer 504. These calls are repeated, with
-  // the same key. Operators' endpoints ignore keys, so at worst, a repeat makes a second project, which nobody uses.
+  // On a busy machine, a newly started platform may refuse requests for a second, or answer 504. The calls below are then
+  // repeated, with the same key. Operators' endpoints ignore keys, so at worst, a repeat makes a second project, which nobody
+  // uses.
   const patience = { patienceMs: 10_000, isKeyed: true };
   const administer = caller(platform.adminUrl ?? platform.url, patience);
   const people = createPeople(caller(platform.url, patience), operatorToken, administer);

@@ -83,8 +83,8 @@ describe('a platform that its suite does not stop', () => {
   let folder: string;
   // The processes start at the same time, because their starts take most of this suite's time.
   beforeAll(async () => {
-    // Each start of a platform removes the left folders of the temporary folder, and other files of this run start platforms,
-    // too. So this suite has its own temporary folder.
+    // Each start of a platform removes leftover folders from the temporary folder, and other test files of this run also start
+    // platforms. So this suite has its own temporary folder.
     folder = mkdtempSync(join(tmpdir(), 'kith-leftovers-'));
     chmodSync(folder, 0o755);
     vi.stubEnv('TMPDIR', folder);
@@ -142,7 +142,7 @@ describe('a platform that its suite does not stop', () => {
     expect([status, stderr, left]).toEqual([0, '', [nameOf(1)]]);
   });
 
-  it('no folder is left of a platform that could not start', async () => {
+  it('a platform that could not start leaves no folder behind', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-t`));
     const before = own();
     await expect(startPlatform({ env: { PORT: 'none' } })).rejects.toThrow('PORT');

@@ -1,6 +1,6 @@
 // The lower limit of the comparison: the least work that any gateway in JavaScript has to do. It passes requests from node:http
 // to NATS and back, and checks no route, token, limit or rule. With FLOOR_REDIS, it also makes one round trip to Redis for each
-// request. It sends all messages that arise in one turn of the event loop to NATS in one write.
+// request. It collects the messages of one turn of the event loop, and sends them to NATS in one write.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect, headers } from '@nats-io/transport-node';

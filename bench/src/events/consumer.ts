@@ -12,7 +12,10 @@ import type { RunningService } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
 import type { Lags } from './lags.ts';
 
-/** A bus that records how long after its occurrence each event was applied to the copy of profiles. */
+/**
+ * A bus that records the delay of each event: the time from the event's occurrence until it was applied to the copy of
+ * profiles.
+ */
 class NotingBus extends BusWrapper {
   readonly #lags: Lags;
 
@@ -33,7 +36,9 @@ class NotingBus extends BusWrapper {
 const mark = Buffer.from('"occurredAt":"');
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
 
-/** Reads from an event's JSON when the event occurred. Does not parse the JSON, because the service parses it anyway. */
+/**
+ * Reads the time of an event's occurrence from the event's JSON. Does not parse the JSON, because the service parses it anyway.
+ */
 function occurredAt(body: Uint8Array): number {
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const from = text.indexOf(mark) + mark.length;

@@ -21,7 +21,7 @@ import { profileOf } from '../whole/seed.ts';
 import { interleave } from './interleave.ts';
 import { firstMs, type Layout, type SeedRow, type Target } from './layout.ts';
 
-/** How many connections each user has whose list is not measured. */
+/** How many connections a user has if the user's list is not measured. */
 const each = 10;
 
 /**

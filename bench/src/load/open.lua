@@ -34,7 +34,7 @@ function due(number)
   return began + math.floor(number * 1000 / rate)
 end
 
--- wrk calls this function for each connection that is free to send. It waits for the returned time, and then asks for the
+-- wrk calls this function for each connection that is free to send. wrk waits for the returned time, and then asks for the
 -- request. Requests are sent in the order in which they are due.
 function delay()
   began = began or math.floor(nowMs()) + 500

@@ -51,7 +51,7 @@ export interface Overloaded {
   /** The time since the first request was due. */
   seconds: number;
   sent: number;
-  /** Requests that were not sent, because every connection was waiting for an answer when they were due. */
+  /** Requests that were not sent. When these requests were due, every connection was waiting for an answer. */
   leftOut: number;
   answered: number;
   /** Requests that were answered with 200 within the deadline. */

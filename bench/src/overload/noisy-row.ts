@@ -10,8 +10,8 @@ const rounds = 7;
 const seconds = 8;
 const noisyClients = 10;
 /**
- * The quiet project's load and the noisy project's limit. Both are shares of the highest rate that the whole path, from the
- * gateway to the database, can answer.
+ * The quiet project's load and the noisy project's limit. Both are shares of the highest rate that the whole path can answer.
+ * The whole path leads from the gateway to the database.
  */
 const quietShare = 0.3;
 const allowedShare = 0.05;

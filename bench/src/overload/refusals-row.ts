@@ -86,8 +86,8 @@ export const refusalsRow: Row = {
       ].join('\n\n'),
       verdicts: [
         atMost('refused by a limit: p99', refused['429'] ?? Number.POSITIVE_INFINITY, 100, ' ms'),
-        // If there are no 503s, no request was refused early. In this case the times of the 504s are judged instead: the
-        // requests that waited until the deadline.
+        // If there are no 503s, no request was refused early. In this case the times of the 504s are judged instead. A 504
+        // answers a request that has waited until its deadline.
         atMost(
           'refused under five times the load: p99',
           refused['503'] ?? refused['504'] ?? Number.POSITIVE_INFINITY,

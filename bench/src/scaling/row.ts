@@ -143,8 +143,8 @@ function perRequest(
     parts[part] = (parts[part] ?? 0) + used;
   }
   const idle = (after.idle - before.idle) / answered;
-  // wrk has ended, so its process is not in the list any more. The rest, which is the machine's time minus the times of all
-  // listed parts, is stored as the time of wrk, although it also contains time of the kernel.
+  // wrk has ended, so its process is not in the list any more. So the machine's time minus the times of all listed parts is
+  // stored as the time of wrk. This number also contains time of the kernel.
   const all = (after.used - before.used) / answered;
   const known = Object.values(parts).reduce((sum, one) => sum + one, 0);
   parts.wrk = Math.max(all - known, 0);

@@ -20,8 +20,8 @@ interface Arrival {
 }
 
 /**
- * Simulates `clients` that each send a request, wait for the answer, and then send the next request (a closed loop). The
- * processes of all stages share `cores`. The request that has waited longest is worked on first. Each process works on one
+ * Simulates a number of `clients`. Each client sends a request, waits for the answer, and then sends the next request (a closed
+ * loop). The processes of all stages share `cores`. The request with the longest wait comes first. Each process works on one
  * request at a time. The time of the work is distributed exponentially about its mean. Returns the rate in requests per second,
  * and the times of the answers in ms.
  */

@@ -40,8 +40,8 @@ export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Pr
 
 /** Reads all data that the crowd changes, until it is known which changes were made. */
 async function learnAll({ scene, people, pairs, folders }: Crowd): Promise<void> {
-  // Renews the tokens, as a client does after an answer 401. The tokens may already have expired, because a process whose clock
-  // was behind has signed them.
+  // Renews the tokens, as a client does after an answer 401. A process whose clock was behind may have signed the tokens. Such
+  // tokens may already have expired.
   if (scene.record().bears.includes(401)) for (const person of people) await person.rotate();
   const until = performance.now() + 60_000;
   for (const key of [...people, ...pairs, ...folders]) {
@@ -165,7 +165,7 @@ async function comparePerson(
       const times = told.get(what) ?? 0;
       told.delete(what);
       if (times > 1) doubled.push(`${what} was notified ${times} times`);
-      // If a request is withdrawn, its unread notification is removed, so its absence is no loss.
+      // If a request is withdrawn, its unread notification is removed. So the absence of this notification is no loss.
       if (times === 0 && !withdrawn.has(connectionId ?? '')) lost.push(`${what} was not notified`);
     }
   }

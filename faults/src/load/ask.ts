@@ -5,7 +5,7 @@ export interface Answer {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the fields of an answer are checked one by one.
   body: any;
-  /** Whether it is known if the request had an effect. It is known after every status below 500, and after 503. */
+  /** Whether the suite knows if the request had an effect. The suite knows this after every status below 500, and after 503. */
   isCertain: boolean;
   isOk: boolean;
 }

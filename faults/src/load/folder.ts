@@ -12,8 +12,8 @@ export class Folder extends Key {
   name = '';
   readonly saved = new Set<string>();
   /**
-   * The name that the last request sets, or the thing that it saves or removes, if it is not known whether this request had an
-   * effect.
+   * Set if it is not known whether the last request had an effect. `name` is the name that this request sets. `thing` is the
+   * thing that this request saves or removes.
    */
   #unsure: { name?: string; thing?: string } | undefined;
 

@@ -82,8 +82,8 @@ export async function gather(
   };
   let made = 0;
   const one = (): Promise<void> => {
-    // At even intervals, because there are few of these requests. By chance, two of them could be seconds apart, and the record
-    // would add this time to a silence.
+    // These requests come at even intervals, because there are few of them. At random intervals, two of them could be seconds
+    // apart, and the record would add this time to a silence.
     if (made++ % 20 === 0) return signTestToken();
     const chance = random();
     if (chance < 0.25) return pick(people).readConnections();

@@ -112,8 +112,8 @@ export class Person extends Key {
   }
 
   /**
-   * Signs in, and repeats the request until it is answered. Called when the person's refresh token may be used up. If the
-   * person sent this token once more, the platform would treat it as stolen.
+   * Signs in, and repeats the request until it is answered. Called when the person's refresh token may already have been used.
+   * If the person sent this token once more, the platform would treat the token as stolen.
    */
   async signIn(): Promise<void> {
     const { ask, record } = this.scene;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The end of a connection that receives nothing from the other end. */
+/** Which end of a connection receives nothing from the other end. */
 export type Deaf = 'client' | 'server';
 
 /** A TCP proxy from one node to a server. It can cut connections and hold back bytes. */

@@ -4,7 +4,7 @@ import { isProcessAlive } from '@kith/base/config';
 import { onExit } from 'signal-exit';
 import { docker } from './docker.ts';
 
-/** The label that names the process that owns a container. It distinguishes abandoned containers from containers in use. */
+/** The label with the id of the process that owns a container. It distinguishes abandoned containers from containers in use. */
 export const ownerLabel = 'org.kith.owner';
 export const owner = `${hostname()}:${process.pid}`;
 
@@ -35,7 +35,7 @@ export async function removeContainers(containers: readonly string[]): Promise<v
   forget = undefined;
 }
 
-/** Removes the test containers of killed processes, which could not remove them. */
+/** Removes the test containers that killed processes have left behind. */
 export async function removeOrphans(): Promise<void> {
   const format = `{{.Names}} {{.Label "${ownerLabel}"}}`;
   const filter = `label=${ownerLabel}`;

@@ -67,9 +67,9 @@ async function answersWithin(limitMs: number, alive: () => boolean): Promise<boo
   return false;
 }
 
-// Removes files with process ids, unless they name a dockerd or containerd that runs. Such files are left if the machine was
-// switched off. By now, other processes may have these ids, and dockerd would conclude that dockerd or containerd is already
-// running.
+// Removes the files with process ids, unless dockerd or containerd runs under these ids. The files stay behind if the machine
+// was switched off. By now, other processes may have these ids, and dockerd would conclude that dockerd or containerd is
+// already running.
 function removeStalePidFiles(): void {
   const files = {
     '/var/run/docker.pid': 'dockerd',

@@ -95,7 +95,7 @@ export async function addressOf(container: string): Promise<string> {
   return first;
 }
 
-/** Whether a container is running. If Docker does not answer, the container counts as running, because it may be. */
+/** Whether a container is running. If Docker does not answer, the container counts as running, because it may be running. */
 export async function isRunning(container: string): Promise<boolean> {
   const { code, stdout, stderr } = await docker(['inspect', '-f', '{{.State.Running}}', container]);
   return code === 0 ? stdout.trim() === 'true' : !/no such/i.test(stderr);

@@ -15,7 +15,8 @@ export async function aptInstall(
   { progress, log }: { progress: Progress; log: string },
 ): Promise<void> {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  // With this option, apt does not fail at once if another package manager is installing: it waits up to 300 s for it to end.
+  // With this option, apt does not fail at once if another package manager is installing. Instead, apt waits up to 300 s for
+  // the other package manager.
   const apt = ['apt-get', '-o', `DPkg::Lock::Timeout=${patienceMs / 1_000}`, '-y', '-q'] as const;
   await readLists([...apt, 'update'], { progress, log, env });
   const known: string[] = [];
@@ -27,8 +28,8 @@ export async function aptInstall(
 }
 
 /**
- * Reads the package lists. While another package manager reads them, apt fails at once, no matter what the option says. A new
- * machine often does this soon after its start.
+ * Reads the package lists. While another package manager reads them, apt fails at once, even with the option above. A new
+ * machine often reads its package lists soon after its start.
  */
 async function readLists(command: readonly [string, ...string[]], options: StepOptions): Promise<void> {
   const until = performance.now() + patienceMs;

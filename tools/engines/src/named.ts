@@ -68,9 +68,10 @@ export async function startNamedEngines(options: NamedEnginesOptions): Promise<E
 }
 
 /**
- * Throws if a container with one of these names is in use, or is not one of Kith's. If it does not throw, the caller removes
- * all containers with these names. A container of this installation is never in use, because this process has locked the data
- * folder. Its recorded process id is not checked, because another process may have the same id by now.
+ * Throws if a container with one of these names is in use, or does not belong to Kith. If this function does not throw, the
+ * caller removes all containers with these names. A container of this installation is never in use, because this process has
+ * locked the data folder. The process id in such a container's label is not checked, because another process may have the same
+ * id by now.
  */
 async function refuseIfUsed(name: string, containers: readonly string[], of: Installation): Promise<void> {
   for (const container of containers) {

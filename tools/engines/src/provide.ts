@@ -61,8 +61,8 @@ export async function provideEngines(options: ProvideOptions = {}): Promise<Engi
 }
 
 /**
- * The variables that name engines. As with all variables of Kith, the value can also be in a file, which for example
- * `NATS_URL_FILE` names.
+ * The variables that name engines. As with all variables of Kith, the value can also be in a file. For example, `NATS_URL_FILE`
+ * names such a file.
  */
 export const urlVariables = ['MONGODB_URL', 'NATS_URL', 'REDIS_URL'] as const;
 

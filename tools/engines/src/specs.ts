@@ -70,10 +70,10 @@ export function redisSpec(image: string): ContainerSpec {
 }
 
 /**
- * Runs NATS with JetStream and monitoring. If a configuration file is given, its folder is mounted, so that it may include other
- * files. The file has to set everything (JetStream on /data, monitoring on 8222). Without a file, everybody may connect, and most
- * settings are defaults. The exceptions are `max_payload` (4 MiB), how soon the server drops a client that hangs, and how soon it
- * syncs to disk.
+ * Runs NATS with JetStream and monitoring. If a configuration file is given, its folder is mounted, so that the file may
+ * include other files. The file has to set everything (JetStream on /data, monitoring on 8222). Without a file, everybody may
+ * connect, and most settings are defaults. The exceptions are `max_payload` (4 MiB), how soon the server drops a client that
+ * hangs, and how soon it syncs to disk.
  */
 export function natsSpec(image: string, configFile?: string): ContainerSpec {
   // These settings are from docs/adr/0027. The server has no flags for most of these settings, so they are in a file.

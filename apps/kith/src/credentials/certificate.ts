@@ -71,7 +71,7 @@ export function isGood(cert: string, hosts: readonly string[], authority: string
   return isYoung && hosts.every(isFor) && own.verify(new X509Certificate(authority).publicKey);
 }
 
-/** If a certificate is not valid at this time, returns from when to when it is valid. */
+/** If a certificate is not valid at this time, returns the period in which it is valid. */
 export function validAtOtherTime(cert: string, now = Date.now()): { from: Date; until: Date } | undefined {
   const { validFrom, validTo } = new X509Certificate(cert);
   const [from, until] = [new Date(validFrom), new Date(validTo)];

@@ -14,7 +14,7 @@ import { redisAcl, redisConfig } from './redis.ts';
 export const engineNames = ['nats', 'mongo', 'redis'] as const;
 export type EngineName = (typeof engineNames)[number];
 
-/** The folder in each server's container that holds the server's own files. */
+/** The folder of a server's own files, inside the server's container. */
 const serverFolder = '/etc/kith/self';
 
 /** The name of the database server's first user, who makes the other users. */
@@ -28,7 +28,7 @@ export interface CredentialsOptions {
   hosts?: readonly string[];
   /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;
-  /** The user that the engines run as, if this process may make that user the owner of the engines' files. */
+  /** The user of the engines' processes. Set only if this process may make this user the owner of the engines' files. */
   owner?: Owner | undefined;
 }
 
@@ -58,8 +58,8 @@ export interface Credentials {
 
 /**
  * Makes the credentials of an installation on first use, and keeps them. If the operator gives no certificates, makes an
- * authority for the installation, and certificates that it signs. Each process gets a NATS user. Each service gets a user of
- * the database server, the gateway gets a user of Redis, and the operator gets a user of each engine. The rights in the
+ * authority for the installation, and certificates signed by this authority. Each process gets a NATS user. Each service gets a
+ * user of the database server, the gateway gets a user of Redis, and the operator gets a user of each engine. The rights in the
  * servers' configuration are written each time, so that after an upgrade the rights of the new version apply (docs/adr/0055).
  */
 export async function ensureCredentials(folder: string, options: CredentialsOptions): Promise<Credentials> {
@@ -124,8 +124,9 @@ export function haveGivenCertificates(folder: string): boolean {
 }
 
 /**
- * Makes the authority on first use. Makes a certificate for each server that has no certificate which `isGood` accepts. Throws
- * `StartError` if the authority's certificate is not valid at this time, because no process would then trust the engines.
+ * Makes the authority on first use. Makes a certificate for each server whose certificate is missing or is refused by `isGood`.
+ * Throws `StartError` if the authority's certificate is not valid at this time, because no process would then trust the
+ * engines.
  */
 function ownCertificates(
   folder: string,

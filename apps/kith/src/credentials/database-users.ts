@@ -39,7 +39,7 @@ export async function ensureDatabaseUsers(options: {
   passwordOf: (user: string) => string;
 }): Promise<void> {
   const { url, ca, prefix, passwordOf } = options;
-  // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
+  // The driver is loaded only when this function runs, because the embedded form works without the driver (docs/adr/0043).
   const { MongoClient, MongoServerError } = await import('mongodb');
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 3_000, ...(ca && { ca }) });
   try {

@@ -12,8 +12,8 @@ export interface NatsUserFiles {
 
 /**
  * Makes the NATS users of a prefix on first use, and keeps them. `<folder>/server/nats.conf` has only public keys and rights.
- * `<folder>/<user>/nkey` has the seed, and only its owner can read it. The configuration is written each time, so that after an
- * upgrade the rights of the new version apply.
+ * `<folder>/<user>/nkey` has the user's seed, and only the owner of this file can read it. The configuration is written each
+ * time, so that after an upgrade the rights of the new version apply.
  *
  * @param server Says where the server finds its files, such as `tls.pem`. Also says where the server serves its monitoring
  * page, and who owns the files.
@@ -24,7 +24,7 @@ export async function ensureNatsUsers(
   server: { serverFolder: string; monitorHost: string; owner?: Owner | undefined },
 ): Promise<NatsUserFiles> {
   const { serverFolder, monitorHost, owner } = server;
-  // The driver is loaded only when this function runs, because the embedded form works without it (docs/adr/0043).
+  // The driver is loaded only when this function runs, because the embedded form works without the driver (docs/adr/0043).
   const { createUser, fromSeed } = await import('@nats-io/nkeys');
   const seedFile = (user: NatsUser) => join(folder, user, 'nkey');
   const users: string[] = [];

@@ -48,8 +48,8 @@ export function kept(file: string, make: () => string, owner?: Owner): string {
 export const newPassword = () => randomBytes(32).toString('base64url');
 
 /**
- * Makes a user the owner of a folder and everything in it. If the user owns the folder already, does nothing, because a change
- * takes long if the folder holds a large database. With `always`, always changes the owner.
+ * Makes a user the owner of a folder and everything in it. Does nothing if the user already owns the folder, because a change
+ * takes long in a folder with a large database. With `always`, always changes the owner.
  */
 export function handOver(folder: string, { uid, gid }: Owner, { always = false } = {}): void {
   if (!existsSync(folder) || (!always && statSync(folder).uid === uid)) return;

@@ -11,8 +11,9 @@ export interface RedisRights {
 }
 
 /**
- * The rights of the gateway, which counts its limits in Redis (services/gateway/src/limits/redis-counts.ts), and of the operator,
- * whose `kith doctor` examines Redis (services/gateway/src/limits/examine-redis.ts). No other process connects to Redis.
+ * The rights of the gateway and of the operator. The gateway counts its limits in Redis
+ * (services/gateway/src/limits/redis-counts.ts). The operator's command `kith doctor` examines Redis
+ * (services/gateway/src/limits/examine-redis.ts). No other process connects to Redis.
  */
 export function redisRights(prefix: string): Record<RedisUser, RedisRights> {
   return {

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('setup.ts', import.meta.url));
 
-test('a setup that does not find the certificates that were given before changes no certificate', async () => {
+test('a setup changes no certificate if it does not find the certificates that were given earlier', async () => {
   const above = mkdtempSync(join(tmpdir(), 'kith-setup-'));
   try {
     const [folder, given] = [join(above, 'credentials'), join(above, 'certificates')];

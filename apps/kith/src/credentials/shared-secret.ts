@@ -32,8 +32,8 @@ export function shareSecret(folder: string, owner?: Owner): void {
 export function beginSecretChange(folder: string, owner?: Owner): boolean {
   const secret = kept(current(folder), newPassword, owner);
   const before = kept(previous(folder), () => '', owner);
-  // If a change is under way, data may still be sealed under the previous secret. So that secret must not be replaced. If the
-  // previous secret equals the current one, an earlier call has died before it made the new secret.
+  // If a change is under way, data may still be sealed under the previous secret. So the previous secret must not be replaced.
+  // If the previous secret equals the current one, an earlier call has died before it made the new secret.
   const isNew = before === '' || before === secret;
   if (isNew) {
     writePrivate(previous(folder), secret, owner);

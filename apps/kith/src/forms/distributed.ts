@@ -113,7 +113,7 @@ export async function startDistributed(options: DistributedOptions): Promise<Dis
     }
   };
   try {
-    // If one cannot start, the others need not become ready any more. Their starts end, too.
+    // If one service cannot start, the other services need not become ready any more. So their starts end, too.
     await Promise.all(serviceNames.map((name) => start(name).catch((error: unknown) => ending.abort(error))));
     ending.signal.throwIfAborted();
     // The gateway starts last, because it needs the services' addresses for bytes.

@@ -34,13 +34,13 @@ function makeWithParents(path: string): void {
 
 /** The file of a folder by which the folder is locked. */
 export const lockFile = 'lock';
-/** How long to wait for the lock, in ms. A command that checks whether the folder is locked holds the lock for a moment. */
+/** How long to wait for the lock, in ms. A command holds the lock for a moment while it checks whether the folder is locked. */
 const patienceMs = 250;
 
 /**
  * Makes a file if it does not exist, and locks it for this process, by a write transaction that stays open. When the process
- * ends, for whatever reason, the operating system removes the lock. Throws an error that {@link isBusy} recognizes if another
- * process has locked the file.
+ * ends, for whatever reason, the operating system removes the lock. If another process has locked the file, throws an error
+ * that {@link isBusy} recognizes.
  */
 export function lockBy(file: string): DatabaseSync {
   const lock = new DatabaseSync(file, { timeout: patienceMs });

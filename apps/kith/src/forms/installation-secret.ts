@@ -18,12 +18,12 @@ type Known = Required<GivenSecrets> & { KITH_SECRET: string };
  * The settings of an installation, with its secret. The secret is KITH_SECRET. If KITH_SECRET is not set, the secret is in the
  * data folder, where the first start makes it. If KITH_SECRET is set and the folder also holds a secret, the folder's secret
  * can still open the data that it sealed. Throws `StartError` if the secret of existing data is missing. In production, also
- * throws it if KITH_SECRET is not set.
+ * throws `StartError` if KITH_SECRET is not set.
  */
 export function withSecret<Config extends Settings>(folder: DataFolder, config: Config): Config & Known {
   if (!config.KITH_SECRET && config.NODE_ENV === 'production') {
-    // In production the data folder must not hold the secret, because a copy of the folder would then hold the secret together
-    // with the data that it seals.
+    // In production the data folder must not hold the secret, because a copy of the folder would then hold both the secret and
+    // the data that the secret seals.
     throw new StartError(
       `KITH_SECRET: a secret of at least 32 characters is needed in production. Keep it outside of the data folder, for example in a file that KITH_SECRET_FILE names. If ${folder.file(secretFile)} exists, use the secret in this file.`,
     );

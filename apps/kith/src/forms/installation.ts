@@ -5,7 +5,7 @@ import { StartError } from '@kith/base';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
-/** A record in each file, which says to which installation the file belongs. */
+/** A record in each file. It says to which installation the file belongs. */
 interface Stamp {
   id: string;
   /** The file's own name in the installation. */
@@ -69,8 +69,8 @@ function stampOf(folder: DataFolder, name: string): Found {
       const row = db.prepare('SELECT id, file, files FROM installation').get();
       if (row) return { ...(row as unknown as Stamp), files: JSON.parse(row.files as string) };
     }
-    // This may be a backup from a version that did not stamp files. It is accepted if `kith restored` has noted that it was
-    // restored.
+    // This may be a backup from a version that did not stamp files. Such a backup is accepted if `kith restored` has noted that
+    // it was restored.
     const epoch = tables.has('facts') && db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
     return epoch && JSON.parse(epoch.value as string).isNew ? 'restored' : 'unstamped';
   } catch (error) {

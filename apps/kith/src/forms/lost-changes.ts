@@ -51,7 +51,8 @@ function lastEvents(file: string): { logId?: string; last: Map<string, Logged> }
     'SELECT position, id, body FROM events WHERE at > ? ORDER BY position DESC LIMIT ?',
   );
   for (const { position, id, body } of rows.iterate(Date.now() - rememberedMs, most)) {
-    // An event that was published again, for example a dead letter, may be so old that the service's file need not have it.
+    // This event was published again, for example as a replayed dead letter. It may be so old that the service's file need not
+    // have it.
     if (originalId(id as string) !== id) continue;
     const event = JSON.parse(new TextDecoder().decode(body as Uint8Array)) as EventEnvelope;
     const service = serviceOfEvent(event);

@@ -34,7 +34,7 @@ async function start(
 }
 
 test('a slow start is reported, and not interrupted', async () => {
-  // Becomes ready only after something was reported.
+  // This process becomes ready only after something was reported.
   const slow = `
     import { existsSync } from 'node:fs';
     const told = ${JSON.stringify(join(folder, 'told'))};

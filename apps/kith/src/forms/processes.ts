@@ -37,14 +37,14 @@ const { resolve } = createRequire(import.meta.url);
 const rotateEveryMs = 10_000;
 
 /**
- * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is rotated when
- * it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main` can
- * name another file to run, for example of another version.
+ * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is rotated
+ * when it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main`
+ * can name another file to run, for example of another version.
  *
  * There is no time limit, because a start may take very long, for example while indexes are made in a large database, or while
- * the machine is overloaded. If the process were killed, the next attempt would begin the same work again. `progress` is told
- * if the start is not done after `slowMs` (30 s). When `signal` is aborted before the process is ready, the process is killed, and the
- * start rejects with the signal's reason.
+ * the machine is overloaded. If the process were killed, the next attempt would begin the same work again. If the start is not
+ * done after `slowMs` (30 s), `progress` gets a line that says so. When `signal` is aborted before the process is ready, the
+ * process is killed, and the start rejects with the signal's reason.
  */
 export async function startServiceProcess(
   name: ProcessName,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { rotateLog } from './rotate-log.ts';
 
-it('a log that a process goes on writing keeps its size, and one older file is kept', () => {
+it('a log does not grow while a process goes on writing it, and one older file is kept', () => {
   const folder = mkdtempSync(join(tmpdir(), 'kith-log-'));
   const file = join(folder, 'identity.log');
   const log = openSync(file, 'a', 0o600);

@@ -3,7 +3,7 @@ const sentences = {
   'connection-accepted': (name) => `${name} has accepted your request`,
 };
 
-/** Returns a user's unread notifications, newest first, as sentences, and marks exactly these as read. */
+/** Returns a user's unread notifications as sentences, newest first. Marks exactly these notifications as read. */
 export async function readInbox(kith) {
   const unread = [];
   for await (const notification of kith.notifications.list({ limit: 50 })) {
