@@ -73,7 +73,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 
   describe('rename (spec#collections-rename)', () => {
-    it('sends the same bytes as the answer for the root’s, another user’s, another project’s, an unknown and a malformed id', async () => {
+    it('answers with the same bytes for the root’s id, an id of another user or project, an unknown id, and a malformed id', async () => {
       const root = await platform.call<{ id: string }>('GET', `${scope}/collections/root`, {
         token: ada.accessToken,
       });

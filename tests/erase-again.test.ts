@@ -103,7 +103,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     expect(await fileStatus(files.back)).toBe(200);
   }, 120_000);
 
-  it('also erases data of a project whose deletion waits for it', async () => {
+  it('also erases data of a project whose deletion waits for this erasure', async () => {
     const { id } = await platform.createProject();
     const gone = await platform.createUser(id);
     await platform.createCollection(gone, 'zqfolder of a project');
@@ -121,7 +121,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     await isErased('zqfolder of a project');
   }, 120_000);
 
-  it('announces only erasures since a time, and of a project, if these are given', async () => {
+  it('announces only erasures after the time of --since and in the project of --project', async () => {
     const { id } = await platform.createProject();
     const user = await platform.createUser(id);
     const announced = async (...options: string[]) =>

@@ -33,7 +33,7 @@ test.each(availableEngines())(
         .sort();
     await waitFor(async () => (await accepted()).length === 2);
 
-    // Publishes the deletion of the user's earlier account again, as an operator does who replays a dead letter.
+    // Publishes the deletion of the user's earlier account again, as if an operator had replayed a dead letter.
     const event = makeEvent(userDeleted, {
       projectId,
       actorId: back.id,
