@@ -222,33 +222,30 @@ describe('a backup of a platform whose files are outside of the data folder', ()
   it.each([
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
-  ])(
-    'contains only bytes that belong to a file, and so does a restored folder: %s',
-    async (kind, sealed) => {
-      const place = pathOf(`${kind}-place`);
-      const store = async (folder: string) => {
-        await using undo = new AsyncDisposableStack();
-        const blobs = undo.adopt(await openBlobs({ kind: 'folder', folder }), (one) => one.close());
-        const bytes = async function* () {
-          yield Buffer.from('bytes of a file that was stored later');
-        };
-        await blobs.put(`${other.projectId}/${other.id}/${randomUUID()}/original.bytes`, bytes());
+  ])('contains only bytes that belong to a file, and so does a restored folder: %s', async (kind, sealed) => {
+    const place = pathOf(`${kind}-place`);
+    const store = async (folder: string) => {
+      await using undo = new AsyncDisposableStack();
+      const blobs = undo.adopt(await openBlobs({ kind: 'folder', folder }), (one) => one.close());
+      const bytes = async function* () {
+        yield Buffer.from('bytes of a file that was stored later');
       };
-      const known = await keysIn(pathOf('bucket'));
-      await cp(pathOf('bucket'), place, { recursive: true });
-      await store(place);
-      const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
-      expect((await backUp(kind, env)).code).toBe(0);
-      if (kind === 'plain') {
-        const copied = join(pathOf(kind), 'files');
-        expect(await keysIn(copied)).toEqual(known);
-        await store(copied);
-      }
-      const restored = pathOf(`${kind}-restored`);
-      const { code } = await runKith(['restore', pathOf(kind)], { KITH_DATA: restored, ...sealed });
-      expect([code, await keysIn(join(restored, 'files'))]).toEqual([0, known]);
-    },
-  );
+      await blobs.put(`${other.projectId}/${other.id}/${randomUUID()}/original.bytes`, bytes());
+    };
+    const known = await keysIn(pathOf('bucket'));
+    await cp(pathOf('bucket'), place, { recursive: true });
+    await store(place);
+    const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
+    expect((await backUp(kind, env)).code).toBe(0);
+    if (kind === 'plain') {
+      const copied = join(pathOf(kind), 'files');
+      expect(await keysIn(copied)).toEqual(known);
+      await store(copied);
+    }
+    const restored = pathOf(`${kind}-restored`);
+    const { code } = await runKith(['restore', pathOf(kind)], { KITH_DATA: restored, ...sealed });
+    expect([code, await keysIn(join(restored, 'files'))]).toEqual([0, known]);
+  });
 
   it.runIf(availableEngines().includes('containers'))(
     'a backup of databases fails if the files are missing',

@@ -306,7 +306,7 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       ...credentials.urlsOf('operator', at),
     };
     const examine = async (changes: NodeJS.ProcessEnv = {}) => {
-      // Runs in a new process, because Node reads the authorities that it trusts only when it starts.
+      // Runs in a new process, because Node reads the list of trusted authorities only at its start.
       const { code, stdout } = await kith(['doctor', '--json'], { ...env, ...changes });
       const { findings } = JSON.parse(stdout) as {
         findings: { check: string; state: string; says: string; mend?: string }[];

@@ -390,7 +390,7 @@ describe('kith doctor at a public address', () => {
     ]);
   });
 
-  /** Runs `kith doctor` in a process of its own, because Node reads the authorities that it trusts only when it starts. */
+  /** Runs `kith doctor` in a process of its own, because Node reads the list of trusted authorities only at its start. */
   async function kithTrusting(authority: string, env: NodeJS.ProcessEnv): Promise<string> {
     return (await kith(['doctor'], { ...env, NODE_EXTRA_CA_CERTS: authority })).stdout;
   }

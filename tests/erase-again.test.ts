@@ -12,7 +12,7 @@ import { everythingOf } from './support/everything.ts';
 
 /**
  * Removes a user from identity's database without an event, so the other services do not learn of it. The platform is then in
- * the same state as after a deletion whose event has left the log before the services received it.
+ * the same state as if the event of a deletion had left the log before the services received the event.
  */
 async function deleteUnheard(platform: TestPlatform, { projectId, id }: TestUser): Promise<void> {
   const key = `${projectId}|${id}`;
@@ -52,7 +52,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
   const isErased = (word: string) =>
     waitFor(async () => !(await isStored(word)), { timeoutMs: 60_000, what: `the erasure of ${word}` });
 
-  it('erases what the services store about users whose deletion they have missed, and nothing of users who exist', async () => {
+  it('erases the data of users whose deletion the services have missed, and no data of users who exist', async () => {
     const { id } = await platform.createProject();
     const friend = await platform.createUser(id, { name: 'Friend' });
     const gone = await platform.createUser(id, { name: 'Gone' });

@@ -47,7 +47,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     KITH_SECRET: movedSecret,
   });
   const env = () => envOf(prefix);
-  // The name begins with the prefix, so these databases are erased together with the others.
+  // The returned name begins with `prefix`, so `eraseEngines` erases these databases, too.
   const partOf = (name: string) => `${prefix}_${name}`;
 
   beforeAll(async () => {
@@ -141,7 +141,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(twice.stderr).toMatch(/was moved to \S+_identity already/);
   }, 120_000);
 
-  it('events that no service has received before the move are applied after it, even if the move changes the prefix', async () => {
+  it('events that no service has received before the move are applied after the move, even under another prefix', async () => {
     const data = join(folder, 'unread');
     const own = partOf('u');
     await addUnreadDeletion(data, await makeSmall(data));

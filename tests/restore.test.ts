@@ -40,7 +40,7 @@ describe('kith restore', () => {
   const prefix = uniquePrefix();
   let engines: Engines;
   let client: MongoClient;
-  // The name begins with the prefix, so these databases are erased together with the others.
+  // `KITH_PREFIX` begins with `prefix`, so `eraseEngines` erases these databases, too.
   const envOf = (name: string) => ({
     MONGODB_URL: engines.mongodbUrl,
     KITH_PREFIX: `${prefix}_${name}`,
@@ -225,7 +225,7 @@ describe('kith restore', () => {
     expect(namesInFolder(again.KITH_DATA)).toEqual(['Other']);
   });
 
-  it('events that no service has received before the backup are applied after the restore, even if the restore changes the prefix', async () => {
+  it('events that no service has received before the backup are applied after the restore, even under another prefix', async () => {
     const backup = await copyOfBackup('unread');
     await addUnreadDeletion(backup, other);
     for (const [name, listed, owners] of [

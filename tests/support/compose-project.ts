@@ -83,7 +83,7 @@ export async function startComposeProject(
     const isDown = () => call('down', '-v', '--timeout', '0').then(() => true);
     await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
     // Removes images by name, not by id, because another project may have the same image under another name, and may be running
-    // containers of it.
+    // containers of this image.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
     const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
     if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...images]);

@@ -40,7 +40,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     strangerKey = await makeServerKey(world.platform, world.stranger.projectId);
   });
 
-  it('without its database, each operation answers with its feature’s server-error, without details', async () => {
+  it('if the databases are gone, each operation answers with the server-error of its feature, without details', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     if (line) line.cut();
     else {
