@@ -77,8 +77,8 @@ it('an anonymous backup contains data of the same form, but no real data of user
       { token: session.accessToken },
     );
     for (const { connectedUser } of connections) {
-      // The connections service has its own copy of each profile. The made-up name in this copy has to be the same as the one
-      // in identity.
+      // The connections service has its own copy of each profile. The made-up name in this copy has to be the same as the
+      // made-up name in identity.
       expect(connectedUser.name).toBe(users.find(({ id }) => id === connectedUser.id)?.name);
     }
     counts.push(connections.length);
@@ -161,7 +161,7 @@ it('a document with a value that only a newer version knows is not anonymised', 
 
 const newerText = 'a text in a field of a newer version';
 
-/** Adds fields to all stored documents, and to objects in these documents, as a newer version may have done it. */
+/** Adds fields to all stored documents, and to objects in these documents, as a newer version may do. */
 function storeNewerFields(data: string): void {
   for (const name of storingNames) {
     using db = new DatabaseSync(join(data, `${name}.sqlite`));

@@ -85,7 +85,7 @@ describe.runIf(availableEngines().includes('containers'))('a backup of the distr
     return Object.fromEntries(rows.map(({ event, published }) => [JSON.parse(String(event)).id, published]));
   };
 
-  it('the backup marks the events of dead letters as unpublished, even if they were replayed or are no longer stored', async () => {
+  it('the backup marks the events of dead letters as unpublished, even events that were replayed or are no longer stored', async () => {
     const [received, again, old] = [deletion(), deletion(), deletion()];
     const [waiting, oldWaiting, done] = [unblocking(), unblocking(), unblocking()];
     const failing = { durable: 'storage-users', subjects: [`${prefix}.event.*.user.>`], maxDeliveries: 1 };

@@ -67,7 +67,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('can be started; changes in this copy do not change the original files', async () => {
+  it('can be started; changes in the backup do not change the original files', async () => {
     const before = await keysIn(pathOf('bucket'));
     expect(before).toHaveLength(2);
     const made = await backUp('copy');
@@ -162,7 +162,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     expect(await keysIn(join(pathOf('of-image'), 'files'))).toEqual(await keysIn(folder));
   });
 
-  it('fails if the place of the files goes while they are copied', async () => {
+  it('fails if the place of the files disappears while the files are copied', async () => {
     const place = pathOf('going');
     await cp(pathOf('bucket'), place, { recursive: true });
     for (const key of await keysIn(place)) await truncate(join(place, key), 1);
@@ -185,7 +185,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     expect(existsSync(pathOf('of-going'))).toBe(false);
   });
 
-  it('is made with the files that the disk can read, and names the others', async () => {
+  it('is made with the readable files, and names the files that the disk cannot read', async () => {
     const place = pathOf('bucket');
     const key = (await keysIn(place)).find((one) => one.includes(fileOfOther)) ?? '';
     const { ino } = await stat(join(place, key));
@@ -222,33 +222,30 @@ describe('a backup of a platform whose files are outside of the data folder', ()
   it.each([
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
-  ])(
-    'contains no bytes that belong to no file, and neither does a folder that is restored from it: %s',
-    async (kind, sealed) => {
-      const place = pathOf(`${kind}-place`);
-      const store = async (folder: string) => {
-        await using undo = new AsyncDisposableStack();
-        const blobs = undo.adopt(await openBlobs({ kind: 'folder', folder }), (one) => one.close());
-        const bytes = async function* () {
-          yield Buffer.from('bytes of a file that was stored later');
-        };
-        await blobs.put(`${other.projectId}/${other.id}/${randomUUID()}/original.bytes`, bytes());
+  ])('contains only bytes that belong to a file, and so does a restored folder: %s', async (kind, sealed) => {
+    const place = pathOf(`${kind}-place`);
+    const store = async (folder: string) => {
+      await using undo = new AsyncDisposableStack();
+      const blobs = undo.adopt(await openBlobs({ kind: 'folder', folder }), (one) => one.close());
+      const bytes = async function* () {
+        yield Buffer.from('bytes of a file that was stored later');
       };
-      const known = await keysIn(pathOf('bucket'));
-      await cp(pathOf('bucket'), place, { recursive: true });
-      await store(place);
-      const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
-      expect((await backUp(kind, env)).code).toBe(0);
-      if (kind === 'plain') {
-        const copied = join(pathOf(kind), 'files');
-        expect(await keysIn(copied)).toEqual(known);
-        await store(copied);
-      }
-      const restored = pathOf(`${kind}-restored`);
-      const { code } = await runKith(['restore', pathOf(kind)], { KITH_DATA: restored, ...sealed });
-      expect([code, await keysIn(join(restored, 'files'))]).toEqual([0, known]);
-    },
-  );
+      await blobs.put(`${other.projectId}/${other.id}/${randomUUID()}/original.bytes`, bytes());
+    };
+    const known = await keysIn(pathOf('bucket'));
+    await cp(pathOf('bucket'), place, { recursive: true });
+    await store(place);
+    const env = { STORAGE_URL: pathToFileURL(place).href, KITH_SECRET: movedSecret, ...sealed };
+    expect((await backUp(kind, env)).code).toBe(0);
+    if (kind === 'plain') {
+      const copied = join(pathOf(kind), 'files');
+      expect(await keysIn(copied)).toEqual(known);
+      await store(copied);
+    }
+    const restored = pathOf(`${kind}-restored`);
+    const { code } = await runKith(['restore', pathOf(kind)], { KITH_DATA: restored, ...sealed });
+    expect([code, await keysIn(join(restored, 'files'))]).toEqual([0, known]);
+  });
 
   it.runIf(availableEngines().includes('containers'))(
     'a backup of databases fails if the files are missing',

@@ -35,7 +35,7 @@ describe('the guide of backups', async () => {
     return bin;
   };
 
-  it('has a script for a timer that makes a backup, starts a platform on the backup as a test, and only then removes old backups', async () => {
+  it('has a timer’s script, which makes a backup, starts a platform on the backup as a test, and only then removes old backups', async () => {
     const [script = ''] = holding('rehearsal');
     const [port, internalPort] = [await freePort(), await freePort()];
     const text = script.replaceAll('8099', String(port)).replaceAll('9099', String(internalPort));
@@ -53,7 +53,7 @@ describe('the guide of backups', async () => {
     const kept = async () => (await names()).filter((name) => /^\d{4}-\d\d-\d\dT\d{6}$/.test(name)).sort();
     const older = Array.from({ length: 8 }, (_, day) => `2020-01-0${day + 1}T000000`);
     for (const name of older) await mkdir(join(folder, 'backups', name), { recursive: true });
-    // Makes the folder that a run of the script leaves if it is killed during its test start. No platform can start on such a
+    // Makes the folder that remains if a run of the script is killed during the test start. No platform can start on such a
     // folder, so the script has to remove it first.
     await mkdir(join(folder, 'backups', 'rehearsal'));
     await writeFile(join(folder, 'backups', 'rehearsal', 'identity.sqlite'), 'damaged');

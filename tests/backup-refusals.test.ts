@@ -39,7 +39,7 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(copy, database)).toContain('is a copy of a platform');
   });
 
-  it('a backup of a backup keeps its settings unless the environment has other values', async () => {
+  it('a backup of a backup has the settings of the first backup, unless the environment has other values', async () => {
     const settings = async (from: string, to: string, given: NodeJS.ProcessEnv) => {
       const made = await runKith(['backup', pathOf(to)], { KITH_DATA: pathOf(from), ...given });
       expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('the backup is in')]);

@@ -6,7 +6,7 @@ import { expectEventsThroughChaos } from './support/chaos.ts';
 
 describe.runIf(availableEngines().includes('containers'))('events while services and the broker die', () => {
   it(
-    'each stored change makes an event, and there are no other events; the events of an aggregate keep their order, and each is applied once',
+    'exactly the stored changes make events; each event is applied once, in the order of its aggregate',
     () => expectEventsThroughChaos({ changes: 1_000 * testEffort() }),
     600_000 * testEffort(),
   );

@@ -156,7 +156,8 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     for (const _ of [1, 2, 3]) expect(await ask('sdk.auth.requestNewAccessToken()')).toMatch(/^ey/);
     expect(new Set(sent).size).toBe(3);
 
-    // Replaces the access token once by an invalid one, so that the platform refuses it, as it does after half an hour.
+    // Replaces the access token once by an invalid token. The platform refuses this token, as it refuses every access token
+    // after half an hour.
     let refused = 0;
     await page.route('**/connections/count', (route) => {
       const headers = route.request().headers();
@@ -187,8 +188,8 @@ describe.skipIf(!browser)('the published SDK in Chromium', { timeout: 120_000, c
     await openPage(tab, ada.page.url());
     await tab.getByRole('heading', { level: 1, name: 'ada.five', exact: true }).waitFor();
     const refresh = 'sdk.auth.requestNewAccessToken()';
-    // The second tab must use the refresh token that the first tab has got. If it still sent its own old token, the platform
-    // would treat this token as stolen.
+    // The second tab must use the refresh token that the first tab has got. If the second tab still sent its own old token, the
+    // platform would treat the old token as stolen.
     for (const _ of [1, 2, 3]) expect(await ada.ask(refresh)).toMatch(/^ey/);
     expect(await tab.evaluate(refresh)).toMatch(/^ey/);
     expect(await ada.ask(refresh)).toMatch(/^ey/);

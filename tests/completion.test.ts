@@ -19,8 +19,8 @@ type Question = [words: string[], offers: string[]];
 const file = 'a-file';
 
 /**
- * Makes command lines to complete for all commands in the table, with the expected offers. It makes them for the names of
- * commands, the options of each command, and the values of each option.
+ * Makes command lines that a shell has to complete, with the expected offers. There is a command line for the names of
+ * commands, for the options of each command in the table, and for the values of each option.
  */
 function questions(): Question[] {
   const split = commands.map((command) => command.name.split(' '));

@@ -21,8 +21,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The compose file with which the guide of observability adds a collector. In this test, the collector is only a script, which
- * runs in an existing image and prints the names of the services whose spans it gets.
+ * The compose file of the guide of observability, which adds a collector. In this test, the collector is a script in an
+ * existing image. The script prints the names of the services whose spans arrive.
  */
 async function withCollector(): Promise<string> {
   const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));
@@ -92,7 +92,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(metrics).toContain('nodejs_version_info');
   }, 60_000);
 
-  it('runs every service as another user than root, with only its own credentials, and without rights to write files or to get more rights', async () => {
+  it('gives every service only the credentials and the rights that it needs', async () => {
     const services = ['gateway', ...serviceNames];
     const stored = new Set<string>(storingNames);
     const sealing = new Set<string>(['gateway', ...secretNames]);
@@ -194,7 +194,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 
-  it('passes the `kith doctor` of the guide of hosting, which reads .env and reports an engine that is stopped', async () => {
+  it('the `kith doctor` command of the guide of hosting reads .env, finds nothing wrong, and reports a stopped engine', async () => {
     const blocks = await readBlocks('hosting.md');
     const lines = blocks.flatMap(({ text }) => text.split('\n'));
     const line = lines.find((one) => /^docker-compose .* kith doctor$/.test(one)) ?? '';
@@ -248,8 +248,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await writeFile(passphrase, 'a passphrase of this suite\n');
     const words = project.command.map((word) => `'${word}'`).join(' ');
     const programs = {
-      // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test, because with
-      // the PATH of the shell, this script would find and call itself.
+      // `words` may name the program `docker-compose` without its path. So this script uses the PATH of the test. With the PATH
+      // of the shell, the script would find and call itself.
       'docker-compose': `PATH='${process.env.PATH}'\nexec ${words} "$@"`,
       npx: `shift\nexec '${process.execPath}' '${main}' "$@"`,
     };
@@ -261,8 +261,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
     return {
       /**
-       * Finds, in a guide, the first block of commands with the text `part`. Runs the block line by line, and returns what it
-       * prints.
+       * Finds the first block of commands in a guide that contains the text `part`. Runs this block line by line, and returns
+       * the output.
        */
       async follow(guide: string, part: string) {
         const { text } = (await readBlocks(guide)).find((block) => block.text.includes(part))!;

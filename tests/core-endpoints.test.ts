@@ -73,7 +73,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
   });
 
   describe('rename (spec#collections-rename)', () => {
-    it('sends the same bytes as the answer for the root’s, another user’s, another project’s, an unknown and a malformed id', async () => {
+    it('answers with the same bytes for the root’s id, an id of another user or project, an unknown id, and a malformed id', async () => {
       const root = await platform.call<{ id: string }>('GET', `${scope}/collections/root`, {
         token: ada.accessToken,
       });
@@ -109,7 +109,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
       expect(await rename(id, { name: ' ' })).toEqual(refused);
     });
 
-    it('counts the length of a name in code points: a name of 200 emoji is accepted, and one of 201 is not', async () => {
+    it('counts the length of a name in code points: a name of 200 emoji is accepted, and a name of 201 emoji is refused', async () => {
       const { id } = await platform.createCollection(ada, 'Emoji');
       expect((await rename(id, { name: '😀'.repeat(200) })).status).toBe(200);
       expect((await rename(id, { name: '😀'.repeat(201) })).status).toBe(400);
@@ -135,8 +135,8 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
 });
 
 /**
- * Returns all pieces of 20 successive characters of a key, and also those of the key's bytes after decoding from base64. None
- * of these pieces may appear in an answer or in a log.
+ * Returns all pieces of 20 successive characters of a key. Also decodes the key from base64, and returns all such pieces of the
+ * decoded bytes. None of these pieces may appear in an answer or in a log.
  */
 function parts(key: string): string[] {
   const texts = [key, Buffer.from(key, 'base64').toString('latin1')];

@@ -217,8 +217,8 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
     ['gateway', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_DEAD`],
     ['identity', `$JS.API.STREAM.PURGE.${prefix.toUpperCase()}_EVENTS`],
     ['identity', `$JS.API.CONSUMER.DELETE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
-    // The server must refuse the following requests of `connections`. Each of them contains a subject to which the server
-    // would deliver messages, and the sender could choose any subject there.
+    // The server must refuse the following requests of `connections`. Each request contains a subject that the sender can
+    // choose freely. The server would deliver messages to this subject.
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
     ['connections', `$JS.API.CONSUMER.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles.x`],
     ['connections', `$JS.API.CONSUMER.DURABLE.CREATE.${prefix.toUpperCase()}_EVENTS.connections-profiles`],
@@ -306,15 +306,15 @@ describe.runIf(availableEngines().includes('containers'))('the credentials', () 
       ...credentials.urlsOf('operator', at),
     };
     const examine = async (changes: NodeJS.ProcessEnv = {}) => {
-      // Runs in a new process, because Node reads the authorities that it trusts only when it starts.
+      // Runs in a new process, because Node reads the list of trusted authorities only at its start.
       const { code, stdout } = await kith(['doctor', '--json'], { ...env, ...changes });
       const { findings } = JSON.parse(stdout) as {
         findings: { check: string; state: string; says: string; mend?: string }[];
       };
       return { code, findings: findings.filter(({ check }) => !['settings', 'clock'].includes(check)) };
     };
-    // The databases and their indexes exist already, because the test of the whole platform, which runs before this one, has
-    // started the services.
+    // The databases and their indexes exist already. The test of the whole platform runs before this test and has started the
+    // services.
     const { code, findings } = await examine();
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(code).toBe(0);

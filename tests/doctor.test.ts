@@ -201,13 +201,13 @@ describe('kith doctor on a data folder', () => {
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('reads the environment file of a unit, and checks who can read the secret files that it names', async () => {
+  it('reads the environment file of a unit, and checks who can read the secret files that the environment file names', async () => {
     const [file, key] = [join(folder, 'kith.env'), join(folder, 'key')];
     await writeFile(key, secret, { mode: 0o644 });
     await writeFile(file, `KITH_DATA=${folder}\nKITH_SECRET_FILE=${key}\nTRUST_PROXY_HOPS=1\n`);
     const { of } = await examine({}, ['--env-file', file]);
-    // systemd gives Kith only the variables of the file. This file does not set NODE_ENV, so Kith would run in development, and
-    // the doctor reports this even if NODE_ENV is set in the doctor's own environment.
+    // systemd gives Kith only the variables of the file. This file does not set NODE_ENV, so Kith would run in development. The
+    // doctor reports this even if NODE_ENV is set in the doctor's own environment.
     expect(of('settings')).toContain(development);
     expect((await examine({ NODE_ENV: 'production' }, ['--env-file', file])).of('settings')).toContain(
       development,
@@ -220,7 +220,7 @@ describe('kith doctor on a data folder', () => {
     for (const one of [says, development]) expect(after).not.toContain(one);
   });
 
-  it('reports that the environment file of a unit names no secret, just as `kith start` reports it, and names a file that holds a secret', async () => {
+  it('reports a missing secret in the environment file of a unit once, and names the file that holds a secret', async () => {
     const [file, kept] = [join(folder, 'kith.env'), join(folder, 'secret')];
     await writeFile(file, `NODE_ENV=production\nKITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
     const anyPorts = { PORT: '0', INTERNAL_PORT: '0' };
@@ -266,7 +266,7 @@ describe('kith doctor on a data folder', () => {
     const mend = expect.stringMatching(/^Set KITH_SECRET to /);
     const found = findings.filter(({ check }) => check === 'secret');
     expect([isWell, found]).toEqual([false, [{ check: 'secret', state: 'wrong', says: says(), mend }]]);
-    // Shows also that the doctor has not made a secret in the data folder.
+    // This start also shows that the doctor has not made a secret in the data folder.
     const started = await kith(['start'], { ...env, ...changes, PORT: '0', INTERNAL_PORT: '0' });
     expect([started.code, started.stderr]).toEqual([
       1,
@@ -312,7 +312,7 @@ describe('kith doctor on a data folder', () => {
     expect(of('settings').filter((one) => /KITH_SECRET|NODE_ENV/.test(one))).toEqual([]);
   });
 
-  it('prefers each form of a setting in the environment file to all forms in the environment, and keeps a # in a value', async () => {
+  it('prefers a setting in the environment file, in any form, to the same setting in the environment, and keeps a # in a value', async () => {
     const [file, own] = [join(folder, 'kith.env'), join(folder, 'own')];
     await writeFile(own, secret, { mode: 0o600 });
     const lines = [`KITH_DATA=${folder}`, 'KITH_SECRET_COMMAND=echo short', 'CORS_ORIGINS=https://a.test#b'];
@@ -390,7 +390,7 @@ describe('kith doctor at a public address', () => {
     ]);
   });
 
-  /** Runs `kith doctor` in a process of its own, because Node reads the authorities that it trusts only when it starts. */
+  /** Runs `kith doctor` in a process of its own, because Node reads the list of trusted authorities only at its start. */
   async function kithTrusting(authority: string, env: NodeJS.ProcessEnv): Promise<string> {
     return (await kith(['doctor'], { ...env, NODE_EXTRA_CA_CERTS: authority })).stdout;
   }
@@ -442,7 +442,7 @@ describe.runIf(availableEngines().includes('containers'))('kith doctor at engine
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('finds that the services cannot start with another secret, unless the former one is named, too', async () => {
+  it('finds that the services cannot start with another secret, unless the former secret is named, too', async () => {
     const changed = { ...env, KITH_SECRET: another };
     const { isWell, of } = await examine(changed);
     expect([isWell, of('secret')]).toEqual([false, [`wrong ${sealedUnderAnother}`]]);

@@ -38,7 +38,7 @@ async function startOne(engine: string): Promise<Running> {
   const env = { KITH_DATA: path, PORT: '0', DRAIN_MS };
   const kith = undo.use(await startByKith({ env, until: 'Ctrl-C ends it' }));
   const { url } = JSON.parse(await readFile(join(path, 'start.json'), 'utf8'));
-  // `kith stop` reads `drainMs` from this file, and adds it to the time that it waits.
+  // `kith stop` reads `drainMs` from this file, and adds `drainMs` to its own waiting time.
   expect(JSON.parse(await readFile(join(path, 'running.json'), 'utf8')).drainMs).toBe(Number(DRAIN_MS));
   const kept = undo.move();
   return {
@@ -52,7 +52,7 @@ async function startOne(engine: string): Promise<Running> {
 }
 
 describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
-  it('requests are still answered while a load balancer has not noticed yet that the gateway ends, on open connections and on new ones', async () => {
+  it('requests on open and new connections are still answered while a load balancer has not noticed yet that the gateway ends', async () => {
     await using kith = await startOne(engine);
     const { port, hostname } = new URL(kith.url);
     const open = async () => {

@@ -12,7 +12,7 @@ import { everythingOf } from './support/everything.ts';
 
 /**
  * Removes a user from identity's database without an event, so the other services do not learn of it. The platform is then in
- * the same state as after a deletion whose event has left the log before the services received it.
+ * the same state as if the event of a deletion had left the log before the services received the event.
  */
 async function deleteUnheard(platform: TestPlatform, { projectId, id }: TestUser): Promise<void> {
   const key = `${projectId}|${id}`;
@@ -52,7 +52,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
   const isErased = (word: string) =>
     waitFor(async () => !(await isStored(word)), { timeoutMs: 60_000, what: `the erasure of ${word}` });
 
-  it('erases what the services store about users whose deletion they have missed, and nothing of users who exist', async () => {
+  it('erases the data of users whose deletion the services have missed, and no data of users who exist', async () => {
     const { id } = await platform.createProject();
     const friend = await platform.createUser(id, { name: 'Friend' });
     const gone = await platform.createUser(id, { name: 'Gone' });
@@ -103,7 +103,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     expect(await fileStatus(files.back)).toBe(200);
   }, 120_000);
 
-  it('also erases data of a project whose deletion waits for it', async () => {
+  it('also erases data of a project whose deletion waits for this erasure', async () => {
     const { id } = await platform.createProject();
     const gone = await platform.createUser(id);
     await platform.createCollection(gone, 'zqfolder of a project');
@@ -121,7 +121,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     await isErased('zqfolder of a project');
   }, 120_000);
 
-  it('announces only erasures since a time, and of a project, if these are given', async () => {
+  it('announces only erasures from the time of --since on, in the project of --project', async () => {
     const { id } = await platform.createProject();
     const user = await platform.createUser(id);
     const announced = async (...options: string[]) =>

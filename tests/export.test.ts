@@ -186,7 +186,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     expect((await read(rosa)).blocks).toEqual([]);
   });
 
-  it('the export of a user who has done nothing has every part, but empty', async () => {
+  it('the export of a user who has done nothing has every part, and every part is empty', async () => {
     const user = await newUser('New');
     const {
       exportedAt: _,

@@ -6,7 +6,7 @@ import { http } from './support/http.ts';
 const day = 24 * 3600_000;
 
 test.each(availableEngines())(
-  'sixty IP addresses share ten attempts, the address that the user usually has is not blocked, and blocks end after a day (%s)',
+  'sixty IP addresses share ten attempts; the usual address of the user is not blocked; blocks end after a day (%s)',
   async (engine) => {
     let ahead = 0;
     await using world = await startAuthWorld(engine, { now: () => Date.now() + ahead });

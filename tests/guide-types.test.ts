@@ -62,8 +62,8 @@ it('the code in the documents has no type errors', { timeout: 60_000 }, async ()
 
 /**
  * Combines the blocks of a document into one module. Each line has the same number as in the document, so the compiler's
- * messages name lines of the document. Each block is in the scope of the blocks before it, so it can use their names, and
- * define them again. Imports are moved to the first line.
+ * messages name lines of the document. Each block is in the scope of all earlier blocks. So a block can use the names of
+ * earlier blocks, and define these names again. Imports are moved to the first line.
  */
 function moduleOf(blocks: readonly Block[], declarations: string): string {
   const imports = [declarations.replaceAll('\n', ' ')];

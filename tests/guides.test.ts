@@ -24,7 +24,7 @@ describe('the changes in a guide', () => {
     .filter(([, of]) => of.length > 0);
 
   it.each(changing)(
-    'docs/%s finds the lines that it changes in the files of this repository, and the changed files are valid',
+    'the changes in docs/%s fit the files of this repository, and the changed files are valid',
     (guide, of) => {
       const files = new Map<string, string>();
       const contentOf = (file: string) => {

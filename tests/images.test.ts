@@ -45,7 +45,7 @@ describe.each(names)('the image of %s', (name) => {
     expect(globSync('{libs,services}/**/*.test.ts', { cwd: treeOf(name) })).toEqual([]);
   });
 
-  it('contains only the packages that its service and its libraries use, and the packages that these need', () => {
+  it('contains only the packages that its service and its libraries use, and the packages that those packages need', () => {
     const config = services.find((one) => one.name === name)?.config.shape ?? {};
     const { dependencies } = json(join(root, 'services', name, 'package.json'));
     const expected = new Set([

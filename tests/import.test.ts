@@ -285,7 +285,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     expect(await storedHash(platform, projectId, 'bcrypt@example.com')).toMatch(/^\$argon2id/);
   });
 
-  it('names the lines that it cannot import, without their content', async () => {
+  it('names the lines that it cannot import, but does not print the content of these lines', async () => {
     const secret = `$2b$99$${'Secret'.repeat(9).slice(1)}`;
     await write('users', [
       { foreignId: '1', email: 'one@example.com' },
@@ -386,7 +386,7 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
   });
 
   it(
-    'imports a tree of collections whose levels do not fit into one request, with several requests at the same time',
+    'imports a tree of collections with several simultaneous requests, even if a level needs more than one request',
     () => expectDeepImport(platform, folder, { chains: 30, depth: 45, entities: 2_500 }),
     60_000,
   );

@@ -168,7 +168,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('installs all packages for development, even if the smaller set is installed, and needs no further packages to run Kith', async () => {
+  it('adds all other packages for development to the smaller set, and then needs no further packages to run Kith', async () => {
     await runs(run);
     await runs(work);
     expect(await installed()).toEqual(holding('all'));
@@ -234,7 +234,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('works after an earlier installation was killed, and removes the files that were left', async () => {
+  it('works after an earlier installation was killed, and removes the files of the killed installation', async () => {
     await runs(run);
     const killed = start(work, npm.env('hangs'));
     await waitFor(async () => (await npm.calls()).length === 2, { what: 'npm' });
@@ -264,7 +264,7 @@ describe('the bootstrap', () => {
     expect(await installed()).toEqual(holding('run', 'tracing', 'distributed'));
   });
 
-  it('keeps these packages even if a program that runs with them makes a cache at the same time', async () => {
+  it('keeps the packages of another bootstrap, even if a program that uses them makes a cache at the same time', async () => {
     const packages = { 'node_modules/theirs': { version: '1.0.0' } };
     const put = async (folder: string, packages: Lock['packages']) => {
       await mkdir(folder, { recursive: true });
@@ -272,7 +272,8 @@ describe('the bootstrap', () => {
     };
     await put(inCopy('staged/node_modules'), {});
     await put(inCopy('node_modules'), packages);
-    // First, the packages are not there yet. Then they are, and they have been moved away.
+    // The first call of `isNeeded` finds no packages yet. Before the second call, the packages have arrived, and `replace` has
+    // moved them away.
     const answers = [true, false];
     const isNeeded = () => {
       if (answers.length === 1) mkdirSync(inCopy('node_modules/.cache'), { recursive: true });

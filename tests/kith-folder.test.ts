@@ -80,7 +80,7 @@ describe('kith in the folder of an installation', () => {
     expect(await kith(named, { OPERATOR_TOKEN: token })).toEqual({ code, stdout, stderr });
   });
 
-  it('calls the platform that the environment names with its token, even if the folder’s own platform runs on another machine', async () => {
+  it('calls the platform at KITH_URL with OPERATOR_TOKEN, even if the folder’s own platform runs on another machine', async () => {
     const { adminUrl } = JSON.parse(await readFile(join(folder, '.kith/running.json'), 'utf8'));
     const data = openDataFolder(join(folder, 'shared/.kith'));
     onTestFinished(() => data.release());
@@ -141,7 +141,7 @@ describe('kith in the folder of an installation', () => {
     expect(shown.stdout.split('\n').filter((line) => line.startsWith('curl '))).toHaveLength(1);
   });
 
-  it('`kith demo` needs both addresses of another platform with an ADMIN_PORT, and otherwise makes nothing', async () => {
+  it('`kith demo` makes a demo on another platform with an ADMIN_PORT only if both addresses of the platform are given', async () => {
     const { url, adminUrl } = JSON.parse(await readFile(join(folder, '.kith/running.json'), 'utf8'));
     const other = join(folder, 'elsewhere');
     await mkdir(other);
@@ -185,8 +185,8 @@ describe('kith in the folder of an installation', () => {
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // `INIT_CWD` may come from another npm. If it names a folder above the folder in which the command runs, the command
-    // ignores it and uses the folder in which it runs.
+    // `INIT_CWD` may come from another npm. If `INIT_CWD` names a folder above the command's working directory, the command
+    // ignores `INIT_CWD` and uses its working directory.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 

@@ -22,7 +22,7 @@ describe.each(availableEngines())('log lines without tracing (%s)', (engine) => 
       return operations.every((one) => told.includes(one)) && lines;
     });
 
-  it("log lines of the gateway and of every service that a request reaches have the id of the client's trace and the id of the request", async () => {
+  it("the gateway and every service that a request reaches log the id of the client's trace and the id of the request", async () => {
     const [traceId, spanId] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
     const requestId = `logged-${spanId}`;
     const headers = { traceparent: `00-${traceId}-${spanId}-01`, 'x-request-id': requestId };

@@ -140,7 +140,7 @@ describe('an installation whose machine died', () => {
   });
   afterAll(() => undo.disposeAsync());
 
-  // If a service owns the changed data, it syncs this data to disk before it answers. Everything else can be derived from this data.
+  // Before a service answers, it syncs the changes of its own data to disk. All other data can be derived from such data.
   it.each([
     ...subsets(['events', 'identity', 'notifications']).map((lost) => ({ what: 'connections', lost })),
     ...subsets(['events', 'connections', 'notifications']).map((lost) => ({ what: 'users', lost })),

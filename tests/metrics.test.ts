@@ -11,8 +11,8 @@ import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 /**
- * Labels and metrics that the metrics of Kith do not declare. Prometheus adds `job`, `instance`, `up` and, as prometheus.yml
- * says, `process`. Histograms have the label `le`.
+ * Labels and metrics that the metrics of Kith do not declare. Prometheus adds `job`, `instance` and `up`. It also adds
+ * `process`, because prometheus.yml says so. Histograms have the label `le`.
  */
 const ownLabels = ['job', 'instance', 'process', 'le'];
 const ownMetrics = ['up'];
@@ -63,7 +63,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
   let scraped: Scrape;
-  /** What the processes reported before the requests that the tests look at. */
+  /** What the processes reported before the requests whose effects the tests check. */
   let earlier: Scrape;
 
   beforeAll(async () => {
@@ -157,7 +157,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(value('process_cpu_seconds_total')).toHaveLength(platform.internalUrls.length);
   });
 
-  it('no label has a value for each project or user, or for each method that a client makes up', () => {
+  it('labels name no projects, no users, and no methods that a client has made up', () => {
     expect(scraped.text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/);
     expect(scraped.text).not.toContain('PROPFIND');
   });

@@ -47,7 +47,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     KITH_SECRET: movedSecret,
   });
   const env = () => envOf(prefix);
-  // The name begins with the prefix, so these databases are erased together with the others.
+  // The returned name begins with `prefix`, so `eraseEngines` erases these databases, too.
   const partOf = (name: string) => `${prefix}_${name}`;
 
   beforeAll(async () => {
@@ -115,8 +115,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
-    // `world.users` does not contain the suspended user, so one more user is stored. Of the user who has left, only a mark in
-    // `deletedUsers` is stored.
+    // The suspended user is stored, too, but is not in `world.users`. So one more user is stored. For the user who has left,
+    // only a mark in `deletedUsers` is stored.
     expect(of('identity', 'users')).toBe(world.users.length + 1);
     expect(of('identity', 'deletedUsers')).toBe(1);
     expect(of('identity', 'keys')).toBe(1);
@@ -141,7 +141,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(twice.stderr).toMatch(/was moved to \S+_identity already/);
   }, 120_000);
 
-  it('events that no service has received before the move are applied after it, even if the move changes the prefix', async () => {
+  it('events that no service has received before the move are applied after the move, even under another prefix', async () => {
     const data = join(folder, 'unread');
     const own = partOf('u');
     await addUnreadDeletion(data, await makeSmall(data));
@@ -151,7 +151,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(await client.db(`${own}_notifications`).collection('endedUsers').countDocuments()).toBe(1);
   }, 60_000);
 
-  it('copies data again that has changed between two runs', async () => {
+  it('copies data again if the data has changed between two runs', async () => {
     const data = join(folder, 'changed');
     const own = partOf('c');
     const user = await makeSmall(data, { name: 'Before' });
@@ -182,7 +182,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(stored.map(({ d }) => JSON.parse(d).name)).toEqual(['After']);
   }, 60_000);
 
-  it('a move that died at any step after counts and checksums matched is completed by the next run', async () => {
+  it('if a move dies at any step after counts and checksums matched, the next run completes the move', async () => {
     const data = join(folder, 'handed');
     const own = partOf('h');
     await makeSmall(data);
@@ -292,21 +292,21 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect([moved.code, moved.stderr]).toEqual(done);
   }, 60_000);
 
-  it('does not wait for a consumer without a service that falls behind during the move', async () => {
+  it('does not wait if a consumer without a service falls behind during the move', async () => {
     const data = join(folder, 'falls-behind');
     await makeSmall(data);
     using log = new DatabaseSync(join(data, 'events.sqlite'), { timeout: 5_000 });
     log.exec(
       `INSERT INTO consumers (durable, position) SELECT 'statistics-retired', max(position) FROM events`,
     );
-    // The move waits for this consumer, whose next attempt is in a minute.
+    // This consumer makes its next attempt in a minute. The move waits for this attempt.
     log
       .prepare(
         `INSERT INTO redeliveries (durable, position, failures, due)
            SELECT 'connections-profiles', max(position), 1, ? FROM events`,
       )
       .run(Date.now() + 60_000);
-    // The service that starts last makes this consumer anew.
+    // The service that starts last creates this consumer again.
     const last = "FROM consumers WHERE durable = 'storage-users'";
     expect(log.prepare(`DELETE ${last}`).run().changes).toBe(1);
     const moving = runKith(['move', '--from', data], envOf(partOf('f')));

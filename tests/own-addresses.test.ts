@@ -54,7 +54,7 @@ describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)
 });
 
 describe.runIf(isLinux)('the health check of an image', () => {
-  it('asks at the address where the process listens, even if variables such as INTERNAL_PORT_FILE name files with this address', async () => {
+  it('asks at the address where the process listens, even if the address is in a file (as with INTERNAL_PORT_FILE)', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-health-'));
     const asked: string[] = [];
     const server = createServer((socket) => {

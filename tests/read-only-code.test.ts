@@ -11,8 +11,7 @@ import { startByKith } from './support/start-script.ts';
 const run = promisify(execFile);
 
 /**
- * The words that run a program without the capabilities that allow root to write everywhere. There are none if this user is not
- * root.
+ * The beginning of a command that runs a program without root's capability to write everywhere. Empty if this user is not root.
  */
 const by =
   process.getuid?.() === 0

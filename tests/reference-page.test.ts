@@ -77,7 +77,7 @@ describe.skipIf(!browser)('the reference page in Chromium', { timeout: 300_000 }
     }
   }
 
-  it('leads from the `type` of an error to its code, from a code to the operations with this code, and sends a request with a token', async () => {
+  it('leads from the `type` of an error to its code, and from a code to its operations; sends a request with a token', async () => {
     const refused = await fetch(`${platform.url}/nothing`, {
       headers: { accept: 'application/problem+json' },
     });

@@ -40,7 +40,7 @@ describe('kith restore', () => {
   const prefix = uniquePrefix();
   let engines: Engines;
   let client: MongoClient;
-  // The name begins with the prefix, so these databases are erased together with the others.
+  // `KITH_PREFIX` begins with `prefix`, so `eraseEngines` erases these databases, too.
   const envOf = (name: string) => ({
     MONGODB_URL: engines.mongodbUrl,
     KITH_PREFIX: `${prefix}_${name}`,
@@ -83,7 +83,10 @@ describe('kith restore', () => {
     const begunAt = new Date(Date.parse(manifest.begunAt) + 2 * 3600 * 1000).toISOString();
     await writeFile(file, JSON.stringify({ ...manifest, begunAt }));
   };
-  /** Tries to delete a user and the user's project, while the database refuses it. No restore may delete them later. */
+  /**
+   * Tries to delete a user and the user's project, but the database refuses both deletions. No later restore may delete the
+   * user or the project.
+   */
   const failToDelete = async (call: Call, { id, projectId, accessToken }: TestUser) => {
     using db = new DatabaseSync(join(pathOf('data'), 'identity.sqlite'), { timeout: 5_000 });
     for (const table of ['users', 'projects'])
@@ -98,8 +101,8 @@ describe('kith restore', () => {
     for (const table of ['users', 'projects']) db.exec(`DROP TRIGGER keep_${table}`);
   };
   /**
-   * Runs a restore that copies the users' files and then fails. It fails because a temporary unique index covers a field that
-   * no user has, so a second user counts as a duplicate.
+   * Runs a restore that copies the users' files and then fails. For this, a temporary unique index covers a field that no user
+   * has. So the second user counts as a duplicate of the first user.
    */
   const stopsOnce = async (words: string[], name: string) => {
     const users = collectionOf(name, 'identity', 'users');
@@ -151,7 +154,7 @@ describe('kith restore', () => {
     expect(await readdir(data)).not.toContain('storage.sqlite.files');
   });
 
-  it('keeps users who were erased before the backup and came back, and keeps the list of erasures', async () => {
+  it('keeps the list of erasures, and users who were erased and came back before the backup', async () => {
     const [backup, data] = [await copyOfBackup('later'), pathOf('later-restored')];
     // The backup now looks as if the user was erased before the backup, and then imported again.
     await postdate(backup);
@@ -187,7 +190,7 @@ describe('kith restore', () => {
   );
 
   it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
-    'restores a backup of an earlier version, which lacks a collection that this version has (%s)',
+    'restores a backup that lacks a collection, because an earlier version made the backup (%s)',
     async (form) => {
       const name = `earlier_${form}`;
       const backup = await copyOfBackup(`${name}_backup`);
@@ -222,7 +225,7 @@ describe('kith restore', () => {
     expect(namesInFolder(again.KITH_DATA)).toEqual(['Other']);
   });
 
-  it('events that no service has received before the backup are applied after the restore, even if the restore changes the prefix', async () => {
+  it('events that no service has received before the backup are applied after the restore, even under another prefix', async () => {
     const backup = await copyOfBackup('unread');
     await addUnreadDeletion(backup, other);
     for (const [name, listed, owners] of [
@@ -242,7 +245,7 @@ describe('kith restore', () => {
   });
 
   it.runIf(hasDatabases)(
-    'events of a backup of the distributed form are applied if a platform has run on the backup and has left them',
+    'applies the events in a backup of the distributed form that a platform on this backup has not applied',
     async () => {
       const backup = await copyOfBackup('started');
       const file = join(backup, 'backup.json');
@@ -265,7 +268,7 @@ describe('kith restore', () => {
     expect([withIt.code, withIt.stderr]).toEqual([0, expect.not.stringContaining(missing)]);
   });
 
-  it('waits for no consumer that --without names', async () => {
+  it('does not wait for a consumer that --without names', async () => {
     const backup = await copyOfBackup('retired');
     {
       using log = new DatabaseSync(join(backup, 'events.sqlite'));
@@ -321,7 +324,7 @@ describe('kith restore', () => {
     expect(await ownersIn(place)).toEqual([other.id]);
   });
 
-  it('restores all changes that were made on a backup while a platform ran on it, even if this platform was killed', async () => {
+  it('restores all changes that a platform has made in the backup, even if the platform was killed', async () => {
     const copy = await copyOfBackup('tried');
     await using platform = await startInFolder(copy);
     const people = createPeople(caller(platform.url), operatorToken);
@@ -374,7 +377,7 @@ describe('kith restore', () => {
     expect(await readdir(root)).not.toContain(`${what}-restored`);
   });
 
-  it('if KITH_DATA names a symbolic link, fills the folder to which the link leads', async () => {
+  it('fills the folder to which the symbolic link in KITH_DATA leads', async () => {
     await mkdir(pathOf('disk'));
     await symlink(pathOf('disk'), pathOf('link'));
     const restored = await runKith(['restore', pathOf('backup')], { KITH_DATA: pathOf('link') });
@@ -455,7 +458,7 @@ describe('kith restore', () => {
     ['identity.sqlite: marked as moved', 'second'],
     ['the data is moved', 'last'],
   ])(
-    'a restore into databases that died after “%s” is completed by the next run',
+    'if a restore into databases dies after “%s”, the next run completes it',
     async (step, name) => {
       const words = ['restore', await copyOfBackup(name)];
       await stopsOnce(words, name);

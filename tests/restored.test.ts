@@ -90,7 +90,7 @@ describe.each(availableEngines())('a database that was restored from a backup (%
 
     expect(await platform.restore('connections')).toBe('connections: epoch 1; you can start it now\n');
     // The log still has events from before the restore. A start must not conclude from these events that data was lost again.
-    // If it did, it would raise the epoch, and the next restore would not report epoch 2.
+    // Otherwise, the start would raise the epoch, and the next restore would not report epoch 2.
     if (engine === 'embedded') {
       await platform.backUp('connections');
       expect(await platform.restore('connections')).toBe('connections: epoch 2; you can start it now\n');

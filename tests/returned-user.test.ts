@@ -33,7 +33,7 @@ test.each(availableEngines())(
         .sort();
     await waitFor(async () => (await accepted()).length === 2);
 
-    // Publishes the deletion of the user's earlier account again, as an operator does who replays a dead letter.
+    // Publishes the deletion of the user's earlier account again, as if an operator had replayed a dead letter.
     const event = makeEvent(userDeleted, {
       projectId,
       actorId: back.id,
@@ -43,8 +43,8 @@ test.each(availableEngines())(
     });
     const body = new TextEncoder().encode(JSON.stringify(event));
     await world.bus.publish({ subject: eventSubject(world.bus.prefix, event), id: event.id, body });
-    // Users are erased in the order of their deletion. So if the old event has not erased the first user before the second user
-    // is erased, it will never do so.
+    // Users are erased in the order of their deletion. So if the second user is erased and the first user is not, the old event
+    // will never erase the first user.
     await ask(leaver, `/users/${leaver.id}`, 'DELETE');
     const names = async () => {
       const { connections } = await ask<{ connections: { connectedUser: { name: string } }[] }>(

@@ -133,7 +133,7 @@ describe('the guide of the secret', async () => {
       await restart(['gateway', 'identity', 'storage'], during);
       const [text] = texts.filter((one) => one.includes('MONGODB_URL'));
       const again = await rotate(text ?? '', { ...urls, KITH_PREFIX: prefix, ...during });
-      // Identity may already have resealed some keys in the background, so the command may find fewer of them to reseal.
+      // Identity may already have resealed some keys in the background, so the command may find fewer keys to reseal.
       expect(told(again)).toEqual([0, expect.stringMatching(/^identity +2 +[0-2] +0$/m)]);
       await restart(['storage', 'gateway', 'identity'], { KITH_SECRET: recent });
       await platform.process('identity')?.stop();

@@ -65,8 +65,8 @@ describe.each(availableEngines().filter((engine) => engine === 'containers'))(
       for (const name of processes) {
         expect(own.filter((line) => line.includes(`services/${name}/src/main.ts`))).toHaveLength(1);
       }
-      // If a process ends by itself, the platform starts it again, even if the restart cannot be recorded, for example because
-      // the disk is full.
+      // If a process ends by itself, the platform starts the process again. The platform does so even if it cannot record the
+      // restart, for example because the disk is full.
       const connectionsPids = async () => {
         const words = ['-g', String(kith.pid), '-f', 'services/connections/src/main.ts'];
         return (await run('pgrep', words)).stdout.trim().split('\n').map(Number);

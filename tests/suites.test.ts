@@ -21,15 +21,15 @@ test.each(longFiles)('%s names its quick counterpart', (path) => {
 });
 
 /**
- * Whether a suite runs on real engines only in `npm run test:long`. This is so for suites that use `handlerEngines`, and for a
- * suite of `tests/surface`, unless it names its engines.
+ * Whether a suite never runs on real engines outside of `npm run test:long`. This is true for every suite that uses
+ * `handlerEngines`. It is also true for every suite of `tests/surface` that does not name its engines.
  */
 function leavesOutEngines(path: string): boolean {
   const text = readFileSync(path, 'utf8');
   return /\bhandlerEngines\(/.test(text) || (/\bdescribeSurface\(/.test(text) && !/\bengines:/.test(text));
 }
 
-test('every suite that runs on real engines only in `npm run test:long` is part of that run', () => {
+test('`npm run test:long` contains every suite that no other run tests on real engines', () => {
   const inLong = new Set([...longFiles, ...globSync([...handlerSuites])]);
   const leaving = filesOf('.test.ts').filter(
     (path) => path !== 'tests/suites.test.ts' && leavesOutEngines(path),

@@ -19,9 +19,9 @@ import { expect } from 'vitest';
 const victims: ProcessName[] = ['identity', 'connections', 'collections', 'notifications'];
 
 /**
- * Makes 12 users change names, collections and connections. Meanwhile it kills services and the broker. It goes on until at least
- * `changes` changes are made, and until each service and the broker was killed at least once. Expects that for each change exactly one
- * event is published, in order, and applied once.
+ * Makes 12 users change names, collections and connections. Meanwhile, kills services and the broker. Ends as soon as at least
+ * `changes` changes are made, and each service and the broker was killed at least once. Expects that each change publishes
+ * exactly one event, that events are published in order, and that each event is applied once.
  */
 export async function expectEventsThroughChaos({ changes }: { changes: number }): Promise<void> {
   await using ends = new AsyncDisposableStack();

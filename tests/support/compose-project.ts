@@ -83,12 +83,12 @@ export async function startComposeProject(
     const isDown = () => call('down', '-v', '--timeout', '0').then(() => true);
     await waitFor(isDown, { timeoutMs: 60_000, what: 'the end of the project' });
     // Removes images by name, not by id, because another project may have the same image under another name, and may be running
-    // containers of it.
+    // containers of this image.
     const named = ['--format', '{{.Repository}}:{{.Tag}}', '--filter', `reference=${name}-*`];
     const images = (await dockerOrThrow(['images', ...named])).split('\n').filter(Boolean);
     if (images.length > 0) await dockerOrThrow(['image', 'rm', '-f', ...images]);
-    // The classic builder keeps stages that no image uses any more. This removes them, except those of the last hour, because
-    // another build may still use those.
+    // The classic builder keeps stages that no image uses any more. These stages are removed, except the stages of the last
+    // hour, because another build may still use those.
     await dockerOrThrow(['image', 'prune', '-f', '--filter', 'label=dev.kith.stage', '--filter', 'until=1h']);
   });
   await call('config', '-q');

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { Said } from './command.ts';
 
 /**
- * Runs a `kith` command in a thread, and holds it at the first line of its output that contains `at`, until `act` has ended. So a
- * platform in this process goes on while the command waits.
+ * Runs a `kith` command in a thread. The command waits at the first line of its output that contains `at`, until `act` has
+ * ended. Meanwhile, a platform in this process goes on.
  */
 export async function heldKith(
   words: readonly string[],

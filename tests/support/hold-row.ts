@@ -2,8 +2,8 @@ import { Collection } from 'mongodb';
 import { vi } from 'vitest';
 
 /**
- * Holds back the next write of a row whose id contains `part`. As long as the write is held back, the change that causes it is
- * committed but not settled, because some of its rows are not written yet.
+ * Holds back the next write of a row whose id contains `part`. Meanwhile, the change that causes this write is committed but
+ * not settled, because some rows of the change are not written yet.
  */
 export function holdRow(collection: string, part = '') {
   const { replaceOne } = Collection.prototype;

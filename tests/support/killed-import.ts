@@ -65,8 +65,8 @@ export async function expectKilledImportToEndAlike(
     }
     const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
     // The command sends at most four requests before it records its first answer. So a run that is killed at its fifth request
-    // or later has recorded more lines than the previous run, where it continued. A run that is killed when it gets its third
-    // answer (`told`) may have recorded nothing, because lines are recorded in order and its first answer may come later.
+    // or later has recorded more lines than the run that it continued. Lines are recorded in order. A run that is killed when
+    // it gets its third answer (`told`) may have recorded nothing, because the answer to its first request may come later.
     expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
     expect(line).toBeLessThan(lines);
     reached[kill.of] = line;
@@ -153,7 +153,7 @@ function connectionOf(row: number, { lines, askers }: Size): object {
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
     kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
-  // If the platform is too slow, the command sends the same request again. The two tries are one request here.
+  // If the platform is too slow, the command sends the same request again. Here, both attempts count as one request.
   const seen = new Set<string>();
   let isDead = false;
   await using gate = await layGate(platform.url, ({ path, body, stage }) => {

@@ -1,5 +1,5 @@
-// Writes the address of every module that the process loads into the file that KITH_TEST_MODULES names. Node loads this file
-// first, because of its option `--import`.
+// Records the address of every loaded module in the file that KITH_TEST_MODULES names. Node loads this file first, because of
+// its option `--import`.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -47,7 +47,7 @@ export const connections = surfaceSuite('connections', (world) => {
   it('every operation checks the token before all else', () =>
     refusesStrangers(world, features.connections.operations));
 
-  it('a request is checked in this order: its message, that it is not to oneself, that the receiver exists', async () => {
+  it('a request is refused first for its message, then for the caller’s own id, then for an unknown receiver', async () => {
     const code = 'connection/invalid-message';
     for (const message of [7, {}, 'x'.repeat(1001), 'lone \ud800']) {
       const body = { message };

@@ -38,7 +38,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
   it('every operation checks the token before all else', () =>
     refusesStrangers(world, features.notifications.operations));
 
-  it('an application can send its own notifications to users, only once if it sends an idempotency key', async () => {
+  it('an application can send its own notifications to users; with an idempotency key, a notification is sent only once', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     using stream = await world.stream(streamNotifications, by(ada));
     const own = { type: 'order-shipped', action: 'open-order', metadata: { orderId: '42', items: [1] } };
@@ -179,7 +179,7 @@ export const notifications = surfaceSuite('notifications', (world) => {
     expect((await list(ada)).map(({ isRead }) => isRead)).toEqual([true, true, true]);
   });
 
-  it('if a request is withdrawn or its requester is blocked, its notification is removed, unless the notification is read', async () => {
+  it('the unread notification of a request is removed if the request is withdrawn or the requester is blocked', async () => {
     const ada = await world.user();
     const [withdrawn, blocked, read] = [await world.user(), await world.user(), await world.user()];
     for (const from of [withdrawn, blocked, read]) await ask(from, ada);

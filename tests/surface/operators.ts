@@ -274,7 +274,7 @@ export const operators = surfaceSuite('operators', (world) => {
     });
   });
 
-  it('the deletion of users is announced again, except of users who exist; an import cannot use the ids of the others', async () => {
+  it('deletions are announced again, but not for users who exist; an import cannot use the ids of the announced users', async () => {
     const gone = await world.user();
     await world.ok(deleteUser, { token: gone.accessToken, params: { userId: gone.id } });
     const { projectId } = world;

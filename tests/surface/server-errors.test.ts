@@ -40,7 +40,7 @@ const serverErrors = surfaceSuite('server-errors', (world) => {
     strangerKey = await makeServerKey(world.platform, world.stranger.projectId);
   });
 
-  it('without its database, each operation answers with its feature’s server-error, without details', async () => {
+  it('if the databases are gone, each operation answers with the server-error of its feature, without details', async () => {
     const [ada, grace] = [await world.user(), await world.user()];
     if (line) line.cut();
     else {
@@ -154,8 +154,8 @@ describeSurface([serverErrors], {
     line = laid;
     url.host = laid.address;
     url.searchParams.set('directConnection', 'true');
-    // This is how long an operation waits for the lost database. The default is 3 s. The test calls all operations at the same
-    // time, which slows them down, and the services turn work away if it would take too long.
+    // An operation waits this long for the lost database. The default is 3 s. The test calls all operations at the same time,
+    // so each operation is slow. A service refuses an operation that would take too long.
     url.searchParams.set('serverSelectionTimeoutMS', '1000');
     return {
       env: { MONGODB_URL: url.href, REQUEST_TIMEOUT_MS: '20000' },

@@ -95,7 +95,7 @@ export const users = surfaceSuite('users', (world) => {
     await refusesTwice(world, getUserByForeignId, {});
   });
 
-  it('suggestions are a bare array of at most five users, those whose name begins with the query first', async () => {
+  it('suggestions are a bare array of at most five users; users whose name begins with the query come first', async () => {
     const names = ['Xan 1', 'Xan 2', 'Xan 3', 'Xan 4', 'Xan 5', 'Alexandra'];
     for (const name of names) await world.user({ name, location: 'Xanadu' });
     const { body } = await world.ok(suggestUsers, { query: 'query=%20xAN%20' });

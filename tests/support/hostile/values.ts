@@ -89,8 +89,8 @@ export function hostileJson(bytes: number): Record<string, string> {
 }
 
 /**
- * All hostile bodies for an operation. `right` is a valid body, and `others` are the names of valid members that it does not
- * have. In some bodies, everything is hostile. Each other body is like `right`, with one difference: an additional unknown
+ * All hostile bodies for an operation. `right` is a valid body. `others` are the names of valid members that `right` does not
+ * have. In some bodies, everything is hostile. Every remaining body is like `right`, with one difference: an additional unknown
  * hostile member, a hostile value in the place of one member, or one member of `others` with a hostile value.
  */
 export function hostileBodies(

@@ -12,7 +12,8 @@ export async function makeStores(engine: EngineKind, undo: AsyncDisposableStack)
 }
 
 /**
- * The stores of the services that an operation needs. These are its own service, and identity, which the other services ask.
+ * The stores of the services that an operation needs. These services are the operation's own service, and identity, because the
+ * other services send requests to identity.
  */
 export function storesOf(spec: OperationSpec, stores: Stores): Stores {
   const needed = ['identity', serviceOf(spec)];

@@ -64,8 +64,8 @@ export function describeKeyedDeaths(engine: EngineKind, specs: readonly Operatio
         expect(deaths.at(0)).toEqual({ killed: true, acknowledged: false });
         // Waits for the events, because a change whose process has died is sometimes completed only by a later sweep.
         for (const projectId of projects) {
-          // `found` holds the events that `isWhole` has read last. They are not read once more for the comparison, because such
-          // a read could miss an event that is just being moved out of its document.
+          // `found` holds the events that `isWhole` has read last. These events are not read again for the comparison, because
+          // a new read could miss an event that is being moved out of its document at that moment.
           let found: (string | undefined)[] = [];
           const isWhole = async () => {
             found = await eventsOf(spec, projectId);

@@ -3,8 +3,8 @@ import type { keyPair } from '../keys.ts';
 import type { SurfaceWorld } from './suite.ts';
 
 /**
- * Signs in an external user. The test plays the project's own backend. It registers the public key, and gets a token for this
- * user that is signed with the private key.
+ * Signs in an external user. The test plays the project's own backend. The test registers the public key, and gets a token that
+ * names this user and is signed with the private key.
  */
 export async function externalUser(
   world: SurfaceWorld,
