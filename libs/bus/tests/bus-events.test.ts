@@ -264,7 +264,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await other.drain();
   });
 
-  test('drain waits for the event that is being handled and releases the other events, and none is handled twice', async () => {
+  test('drain waits for the event that is being handled, and releases the other events', async () => {
     const { publish, consumer } = space();
     const options = consumer('draining');
     const { promise: started, resolve: begin } = Promise.withResolvers<void>();

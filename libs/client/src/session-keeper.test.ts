@@ -271,7 +271,7 @@ describe('a session', () => {
   );
 
   it.each(['failed', 'not ended'])(
-    'of a new user is not replaced by a stored session if the store could not write it and the first reading of the store had %s',
+    'of a new user is not replaced by a stored session after a failed write, if the first reading of the store had %s',
     async (what) => {
       const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
       const kept = memorySession(adas);

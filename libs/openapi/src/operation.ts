@@ -167,7 +167,7 @@ const bytes = {
   },
 };
 
-/** The answers 206, to a request for a part of the bytes, and 304, to a request with a condition. */
+/** The answer 206 to a request for a part of the bytes, and the answer 304 to a request with a condition. */
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {

@@ -55,7 +55,7 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
   expect(ended).toEqual(before);
 });
 
-it('`copyBlobs` copies only the blobs that the other store does not have, without a list of all blobs of the other store', async () => {
+it('`copyBlobs` copies only missing blobs, without a list of all blobs of the other store', async () => {
   const held = Array.from({ length: 1_000 }, (_, index) => ({ key: `held/${index}/a`, size: 1 }));
   let listed = 0;
   const copied: string[] = [];

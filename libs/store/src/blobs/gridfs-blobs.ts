@@ -47,7 +47,7 @@ interface Chunk {
   data: Binary;
 }
 
-/** When a process has last begun to look at the chunks of all files. */
+/** The time at which a process last began to look at the chunks of all files. */
 interface Pass {
   _id: 'whole';
   at: Date;
@@ -208,10 +208,10 @@ export class GridFsBlobs implements Blobs {
   }
 
   /**
-   * If this process has to look at the chunks of all files, claims this pass and returns the time of the claim. Recent files
-   * alone are not enough. MongoDB may have been interrupted while it removed the chunks of an old file, or no process may have
-   * run for a while. One process claims each pass, so that the others do not read the same chunks. If this process dies, the
-   * next pass finds the chunks that are left.
+   * If this process has to look at the chunks of all files, claims this pass and returns the time of the claim. It is not
+   * enough to look at recent files. MongoDB may have been interrupted while it removed the chunks of an old file, or no process
+   * may have run for a while. One process claims each pass, so that the others do not read the same chunks. If this process
+   * dies, the next pass finds the chunks that are left.
    */
   async #claimWhole(): Promise<Date | undefined> {
     const at = new Date();

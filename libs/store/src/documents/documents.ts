@@ -73,7 +73,8 @@ export type Refusal =
 
 /**
  * A change of one document, the target, with the rows, counters and events that follow from it. A compare-and-set of the target
- * decides whether the change is made. The change is stored completely or not at all, and nobody sees only a part of it.
+ * decides whether the change is made. The change is stored completely or not at all. No reader sees a part of the change
+ * without the rest.
  */
 export interface Change<D> {
   in: Collection<D>;
@@ -221,10 +222,10 @@ export interface Documents {
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. If another process is
-   * creating a target with one of these keys, this call makes that process check again, before it commits, that the documents
-   * exist which its change requires (`Change.below`). If such a document was deleted before this call, and the call returns
-   * nothing, no target with these keys can appear any more.
+   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. Another process may be
+   * creating a target with one of these keys. This call makes that process check again, before its commit, whether the
+   * documents that its change requires (`Change.below`) still exist. If such a document was deleted before this call, and the
+   * call returns nothing, no target with these keys can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

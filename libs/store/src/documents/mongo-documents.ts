@@ -59,7 +59,7 @@ const ever = { $gt: new Date(0) };
  * and then the rows, if there are more rows than the page skips.
  */
 const shallow = 20_000;
-/** After how many lost races a change fails. Each race was lost because another change of the target was made. */
+/** The number of lost races after which a change fails. A race is lost if another change of the target is made first. */
 const attempts = 5;
 
 /**

@@ -30,9 +30,9 @@ export interface MongoManyOptions {
 }
 
 /**
- * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. If a
- * change gets no outcome in this way, for example because another process was faster, `makeOne` makes it alone and returns its
- * outcome.
+ * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. A
+ * change may get no outcome in this way, for example because another process was faster. Then `makeOne` makes the change alone,
+ * and returns its outcome.
  */
 export class MongoMany {
   readonly #options: MongoManyOptions;

@@ -144,8 +144,8 @@ async function firstRows(
 }
 
 /**
- * Prevents the commits of targets that are being made. A target that commits before this call reaches it is not affected: it
- * has content by then, so the next search returns it.
+ * Prevents the commits of targets that are being made. A target is not affected if it commits before this call reaches it. Such
+ * a target has content by then, so the next search returns it.
  */
 async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
   const _id = { $in: [...ids] };
