@@ -131,7 +131,7 @@ test('many old events are removed in steps, so that other work runs in between',
   await third.close();
 });
 
-test('while the log cannot be written, other work goes on, and the consumer continues when it can be written again', async () => {
+test('while the log cannot be written, other work goes on, and afterwards the consumer continues', async () => {
   const file = join(folder, 'full.sqlite');
   let interruptions = 0;
   const destination = { write: () => void interruptions++ };
@@ -265,7 +265,7 @@ describe('a consumer whose database has lost applied events gets all of them aga
     expect(kept.position).toBe(5);
   });
 
-  test('except events that it has given up, which it gets again only if it starts over', async () => {
+  test('except the events that it has given up', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'given-up.sqlite');
     const first = new EventLog({ prefix: 'x', file, log });

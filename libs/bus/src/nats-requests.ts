@@ -109,7 +109,9 @@ export class NatsRequests {
     });
   }
 
-  /** Rejects the requests to a subject to which this process has no right to publish, because they will get no reply. */
+  /**
+   * Rejects the requests to a subject if this process has no right to publish there, because these requests will get no reply.
+   */
   refused(error: Error): void {
     if (!(error instanceof PermissionViolationError) || error.operation !== 'publish') return;
     for (const [id, { subject }] of this.#asked) if (subject === error.subject) this.#take(id)?.fail(error);

@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(keeper.current).toBeNull();
   });
 
-  it('is not restored by a refresh if the user signed out in another tab and the event of this sign-out comes late', async () => {
+  it('is not restored by a refresh if the event of a sign-out in another tab comes late', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const kept = memorySession(sessionFor(-1));
     const { keeper, refreshes } = keeperOf(kept, () => arrived.promise);
@@ -227,7 +227,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(graces.accessToken);
   });
 
-  it('is awaited if the store reads it slowly, and ignored if another session was set before the store has read it', async () => {
+  it('is awaited if the store reads slowly, and ignored if another session was set in the meantime', async () => {
     const slow = () => {
       const read = Promise.withResolvers<Session | null>();
       const { keeper } = keeperOf({ get: () => read.promise, set: () => {} });

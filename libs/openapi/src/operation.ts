@@ -21,7 +21,7 @@ import { securityOf, takesServerKey } from './security.ts';
 /** The data that an operation's description is made from. */
 export interface Parts {
   schemas: Schemas;
-  /** Answers that operations share, by name. An answer is added when it is first used. */
+  /** The answers that operations share, by name. An answer is added when it is first used. */
   responses: Map<string, JsonObject>;
   example: Example | undefined;
 }

@@ -67,7 +67,7 @@ test('a stopping service ends all its parts even if an intake cannot be drained,
   expect(lines).toMatchObject([{ err: { message: 'no connection' } }]);
 });
 
-test('a service that starts does not wait for one operation after the other', async () => {
+test('a starting service does not wait for one operation after the other', async () => {
   await using runtime = await createRuntime('embedded');
   const operations = { one: handler(getJwks, never), two: handler(blockUser, never) };
   const { promise: all, resolve: asked } = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ test('all sweeps are stopped at the same time, and the relay is stopped last', a
   );
   const stopped = service.stop();
   // This wait is shorter than the time that a stop gives to a hanging sweep. So the other sweep has not waited for the hanging
-  // one.
+  // sweep.
   await waitFor(() => order.length > 0, { timeoutMs: 4_000, what: 'the other sweep' });
   expect(order).toEqual(['sweep']);
   goOn();

@@ -43,7 +43,10 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     return { outbox, stop: () => service.stop() };
   }
 
-  /** Runs the service. Then moves the noted time, at which its consumer had received all events, back by some days. */
+  /**
+   * Runs the service. The service notes a time at which its consumer has received all events. Moves this time back by some
+   * days.
+   */
   async function runBefore(days: number): Promise<void> {
     const { outbox, stop } = await start();
     const heard = await outbox.fact('heard');

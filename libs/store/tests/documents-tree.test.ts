@@ -251,7 +251,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     expect(await storedIn('boxes')).toEqual(['one', 'top']);
   });
 
-  it('placeholders that a dead process has left are swept, but not by a machine whose clock is an hour ahead', async () => {
+  it('placeholders of a dead process are swept, but not by a machine whose clock is an hour ahead', async () => {
     const maker = await stoppedAt('announced', () => {
       throw new Error('ended');
     });

@@ -859,7 +859,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
       try {
         const first = [{ in: boxes, target: 'one', set: box() }];
         if (last === 'announced') {
-          // The next process takes over the placeholder that the dead process has left.
+          // The next process takes over the placeholder of the dead process.
           const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
           await expect(dying.change([counted])).rejects.toThrow('ended');
           expect((await other.get(boxes, ['one'])).size).toBe(0);

@@ -257,7 +257,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await world.marks()).toContain(eventKey(stays));
   });
 
-  test('stores to which log its marks refer', async () => {
+  test('stores which log its marks refer to', async () => {
     const { outbox } = world;
     expect(await outbox.fact('log')).toBeUndefined();
     await outbox.noteFact('log', { created: 'one', highest: 9, lostAfter: 3 });

@@ -100,7 +100,7 @@ describe('a download', () => {
     }
   });
 
-  it('is aborted if it has fewer bytes than announced, for example because they were removed meanwhile', async () => {
+  it('is aborted if it has fewer bytes than announced', async () => {
     answer = answering(['a part'], 9);
     expect(await download()).toEqual({ body: 'a part', isWhole: false });
     answer = answering(['all ', 'of it'], 9);

@@ -21,10 +21,10 @@ import {
  * process works on a change, even on machines whose clocks differ.
  */
 const emptyMs = clocksMs + 10 * 60_000;
-/** Filter for a target that holds no events (its outbox is empty) and has no unsettled change. */
+/** A filter for a target that holds no events (its outbox is empty) and has no unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
-/** Filter for the placeholder of a target that was never made. */
+/** A filter for the placeholder of a target that was never made. */
 export const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
 /** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;
