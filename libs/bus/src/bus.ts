@@ -65,13 +65,14 @@ export interface ConsumeOptions {
   /** Subjects with NATS wildcards (`*`, `>`). */
   subjects: readonly string[];
   /**
-   * How many events a process works on at the same time on NATS, 1 by default. In the embedded form, it works on one at a time.
+   * How many events a process works on at the same time on NATS, 1 by default. In the embedded form, a process works on one
+   * event at a time.
    */
   atOnce?: number;
   /**
-   * After how many failed attempts an event becomes a dead letter. On NATS, deliveries are counted instead of attempts. A
-   * delivery counts even if the process died or stopped before a handler received the event. At least half of the deliveries
-   * are attempts (docs/adr/0029).
+   * The number of failed attempts after which an event becomes a dead letter. On NATS, deliveries are counted instead of
+   * attempts. A delivery counts even if the process died or stopped before a handler received the event. At least half of the
+   * deliveries are attempts (docs/adr/0029).
    */
   maxDeliveries?: number;
   /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
@@ -105,10 +106,10 @@ export interface Backlog {
 
 export interface RequestOptions {
   /**
-   * Whether the request is safe to run twice. This is so if it changes nothing, or if the second run has no further effect. The
-   * bus sends a repeatable request again, perhaps to another server, after each second without an answer and after each
-   * reconnect. If a server is too busy for a repeat (`shedHeader`), or if nobody serves the subject any more, the bus still waits
-   * for the server that got the request before.
+   * Whether the request is safe to run twice. This is so if the request changes nothing, or if its second run has no further
+   * effect. The bus sends a repeatable request again, perhaps to another server, after each second without an answer and after
+   * each reconnect. A repeat may find that the server is too busy (`shedHeader`), or that nobody serves the subject any more.
+   * Then the bus still waits for the server that got the request before.
    */
   repeatable?: boolean;
 }
@@ -127,7 +128,7 @@ export interface Intake {
 
 /**
  * Connects the services. There are two implementations: over NATS and in process. Both pass the same contract tests
- * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). Code that uses a bus does not need to know which of the two it has
+ * (`tests/bus.test.ts`, `tests/bus-events.test.ts`). Code that uses a bus does not need to know which implementation the bus is
  * (docs/adr/0001).
  */
 export interface Bus {
@@ -162,7 +163,7 @@ export interface Bus {
   idAt(position: number): Promise<string | undefined>;
   /**
    * Removes events, all their copies, and their dead letters. Afterwards, no consumer receives such an event. A consumer that
-   * is already working on such an event finishes that work. Ignores events that do not exist (any more). May reject while
+   * is already working on such an event finishes that work. If an event does not exist (any more), ignores it. May reject while
    * another process withdraws events: then call it again.
    */
   withdraw(events: readonly Withdrawal[]): Promise<void>;

@@ -103,7 +103,7 @@ test('events that are over a week old do not wait for a consumer that no service
   await behind.close();
   const second = new EventLog({ prefix: 'x', file, log, durables: ['d', 'never consumed'] });
   expect(ids(second)).toEqual([undefined, undefined, undefined, 'new']);
-  // If an earlier version of the service uses the consumer again, the consumer continues with the events that still exist.
+  // An earlier version of the service may use the consumer again. Then the consumer continues with the events that still exist.
   const again = consume(second, [], { durable: 'former' });
   await waitFor(() => again.ids().includes('new'));
   expect(again.ids()).toEqual(['new']);
@@ -131,7 +131,7 @@ test('many old events are removed in steps, so that other work runs in between',
   await third.close();
 });
 
-test('while the log cannot be written, other work goes on, and the consumer continues when it can be written again', async () => {
+test('while the log cannot be written, other work goes on, and afterwards the consumer continues', async () => {
   const file = join(folder, 'full.sqlite');
   let interruptions = 0;
   const destination = { write: () => void interruptions++ };
@@ -170,7 +170,7 @@ test('dead letters are removed after 90 days', async () => {
   await events.close();
 });
 
-test('an event that waits for its next attempt does not wait longer because the clock was set back', async () => {
+test('if the clock is set back, an event does not wait longer for its next attempt', async () => {
   const file = join(folder, 'set-back.sqlite');
   const first = new EventLog({ prefix: 'x', file, log });
   const before = consume(first, ['a'], { backoffMs: [60_000] });
@@ -198,7 +198,7 @@ test('only the owner of an event log’s file can read and write the file', asyn
 
 describe('a consumer whose database has lost applied events gets all of them again', () => {
   /**
-   * The progress notes of a consumer's database. A test sets `position` back, as if an older copy had replaced the database.
+   * The progress notes in a consumer's database. A test sets `position` back, as if an older copy had replaced the database.
    */
   function notes() {
     let log = '';
@@ -265,7 +265,7 @@ describe('a consumer whose database has lost applied events gets all of them aga
     expect(kept.position).toBe(5);
   });
 
-  test('except events that it has given up, which it gets again only if it starts over', async () => {
+  test('except the events that it has given up', async () => {
     const { kept, progress } = notes();
     const file = join(folder, 'given-up.sqlite');
     const first = new EventLog({ prefix: 'x', file, log });

@@ -116,7 +116,10 @@ export class EventLog {
     return this.appendAll([event])[0] as number;
   }
 
-  /** Appends several events and returns their positions. Uses one transaction, because one for each event would take longer. */
+  /**
+   * Appends several events and returns their positions. Uses one transaction, because one transaction for each event would take
+   * longer.
+   */
   appendAll(events: readonly OutgoingEvent[]): number[] {
     const positions = transaction(this.#db, () => events.map((event) => this.#store(event)));
     for (const consumer of this.#consumers.values()) consumer.wake();
@@ -151,7 +154,8 @@ export class EventLog {
     const remove = this.#db.prepare(`DELETE FROM events WHERE ${copies} RETURNING position`);
     const forget = this.#db.prepare('DELETE FROM redeliveries WHERE position = ?');
     const bury = this.#db.prepare(`DELETE FROM dead_letters WHERE ${copies}`);
-    // Synced, because the outbox then forgets these events. If they came back after a power failure, nobody would remove them.
+    // This transaction is synced, because afterwards the outbox forgets these events. If the events came back after a power
+    // failure, nobody would remove them.
     const gone = syncedTransaction(this.#db, () =>
       ids.map(originalId).flatMap((id) => {
         const positions = remove.all({ id }).map(({ position }) => Number(position));
@@ -193,7 +197,7 @@ export class EventLog {
 
   startOver(durable: string): void {
     transaction(this.#db, () => {
-      // The consumer skips events that have a dead letter. So their dead letters are deleted, and the consumer gets these
+      // The consumer skips events that have a dead letter. Their dead letters are deleted here, so that the consumer gets these
       // events again too.
       this.#db
         .prepare('DELETE FROM dead_letters WHERE durable = ? AND id IN (SELECT id FROM events)')
@@ -247,8 +251,9 @@ export class EventLog {
 
   /**
    * Removes old events that every consumer has passed and that no consumer retries. Consumers that no service uses any more are
-   * ignored. They stay at their positions, so the log would otherwise keep all later events forever. If a service uses such a
-   * consumer again within seven days, for example after an upgrade is undone, the consumer misses nothing (docs/adr/0001).
+   * ignored. Such consumers stay at their positions, so the log would otherwise keep all later events forever. A service may
+   * use such a consumer again, for example after an upgrade is undone. If this happens within seven days, the consumer misses
+   * nothing (docs/adr/0001).
    */
   async #expire(): Promise<void> {
     const remove = this.#db.prepare(

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Bus, type Intake, NoResponders, type Notice } from './bus.ts';
 
-/** How long a start waits for a connection, in ms: as long as the start of a consumer does. */
+/** How long a start waits for a connection, in ms. The start of a consumer waits for the same time. */
 const startMs = 15_000;
 
 /**

@@ -15,7 +15,8 @@ interface EventRow {
   failures: number;
   traceparent: string | null;
   /**
-   * Only on a row of the query `fresh`: whether the consumer retries this event or has given it up. If so, this row is skipped.
+   * Only on a row of the query `fresh`. Whether the consumer retries this event, or has given it up. If so, this row is
+   * skipped.
    */
   hasFailed?: number;
 }
@@ -53,7 +54,7 @@ export class LogConsumer {
     );
     this.#sql = prepare(db);
     // `#countBrokenOff` may set the position to the event whose attempt was broken off. So it must be called before
-    // `#takeBack`. If it were called afterwards, it would skip events that have to be applied again.
+    // `#takeBack`. If `#countBrokenOff` were called afterwards, the consumer would skip events that have to be applied again.
     this.#countBrokenOff();
     this.#takeBack();
   }
@@ -163,18 +164,19 @@ export class LogConsumer {
   }
 
   /**
-   * Compares the position in the log's file with the position that the consumer's own database has noted. If the noted position
-   * is lower, the process died before it noted its last events, or the database was replaced by an older copy and has lost the
-   * effects of these events. The consumer then goes back to the noted position. Later events that wait for their next attempt keep their failure counts, and
-   * dead letters stay dead letters. If these were reset, an event that kills its process would never be given up.
+   * Compares the position in the log's file with the position that the consumer's own database has noted. The noted position is
+   * lower in two cases. Either the process died before it noted its last events, or an older copy has replaced the database,
+   * and the effects of these events are lost. The consumer then goes back to the noted position. Later events that wait for
+   * their next attempt keep their failure counts, and dead letters stay dead letters. If the counts were reset, an event that
+   * kills its process would never be given up.
    */
   #takeBack(): void {
     const { durable, progress } = this.#options;
     if (!progress) return;
     const { log, position, noted } = this.#sql.state.get(durable) as unknown as State;
     const note = progress.read(durable);
-    // If there is no note, either the consumer has never written one, or the database was restored from a copy that is older
-    // than the first note. `noted` says which of the two is true.
+    // If there is no note, either the consumer has never written a note, or the database was restored from a copy that is older
+    // than the first note. `noted` says which of the two cases it is.
     const known = note?.log === log ? note.position : noted ? 0 : position;
     if (known < position) {
       this.#sql.takeBack.run(known, durable);
@@ -267,8 +269,8 @@ export class LogConsumer {
   }
 
   /**
-   * Ends an attempt. If the event had failed before, the consumer's position does not change, because the position may be below
-   * this event, and the events between them may not be applied yet.
+   * Ends an attempt. If the event had failed before, the consumer's position does not change. The position may be below this
+   * event, and the events between the two may not be applied yet.
    */
   #end(row: EventRow): void {
     if (row.failures > 0) {
@@ -327,8 +329,8 @@ function prepare(db: DatabaseSync) {
          FROM consumers c JOIN events e ON e.position > c.position
         WHERE c.durable = ? ORDER BY e.position LIMIT 100`,
     ),
-    // Committed before the handler runs, so that the attempt is counted even if the event kills the process. So an event can
-    // kill its process only a limited number of times.
+    // The attempt is stored before the handler runs, so it is counted even if the event kills the process. So an event can kill
+    // its process only a limited number of times.
     begin: db.prepare('UPDATE consumers SET trying = ? WHERE durable = ?'),
     brokenOff: db.prepare(
       `SELECT e.position, e.id, e.subject, e.body, e.traceparent, coalesce(r.failures, 0) AS failures

@@ -21,8 +21,8 @@ export interface NatsBusOptions {
   prefix: string;
   log: Logger;
   /**
-   * How many servers of a cluster store each stream, 1 by default. If more servers already store an existing stream, their
-   * number is not reduced.
+   * How many servers of a cluster store each stream, 1 by default. If more servers already store a stream, their number is not
+   * reduced.
    */
   replicas?: number;
   /** How long to try to make the first connection, in ms. */

@@ -59,8 +59,8 @@ const batch = 50;
 const keeperMs = 15_000;
 /**
  * How long a fetch waits for events, in ms. The client gives up a fetch if a heartbeat of the server is late by about half of
- * this time. The events that the server has sent until then come again only after `ack_wait`. So a short time would delay
- * events on a slow network.
+ * this time. The events that the server has sent until then do not come again before `ack_wait` is over. So on a slow network,
+ * a short `fetchMs` would delay events.
  */
 const fetchMs = 5_000;
 
@@ -92,7 +92,7 @@ export class NatsConsumer {
   async start(): Promise<void> {
     await this.#firstOpen();
     // Tells the server regularly that this process still works on its events. Otherwise the server would deliver an event to
-    // another replica if its handler takes long, or if it waits for an unavailable database.
+    // another replica if the event's handler takes long, or waits for an unavailable database.
     this.#heartbeat = setInterval(() => {
       // Without a connection, the messages would only pile up until the connection is restored.
       if (this.#connection.current() === undefined) return;
@@ -111,8 +111,8 @@ export class NatsConsumer {
   }
 
   /**
-   * Opens the consumer. If the consumer does not exist, waits, because the keeper may be creating it. Waits also if the broker
-   * does not answer, because the connection may be interrupted just now.
+   * Opens the consumer. If the consumer does not exist, waits, because the keeper may be creating it. Also waits if the broker
+   * does not answer, because the connection may be interrupted at this moment.
    */
   async #firstOpen(): Promise<void> {
     const until = performance.now() + keeperMs;
@@ -142,7 +142,7 @@ export class NatsConsumer {
     const { log } = this.#connection;
     let failures = 0;
     for (;;) {
-      // Waits for a connection, because the client drops requests without one, and these requests would time out only after
+      // Waits for a connection. Without a connection, the client drops requests, and these requests time out only after
       // seconds.
       await this.#connection.connected(this.#stopped.signal);
       if (this.#stopped.signal.aborted) return;
@@ -150,7 +150,7 @@ export class NatsConsumer {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
         // Gives the fetched events that are not handled here back to the server, so that another replica gets them immediately.
-        // If they were given back before the fetch has ended, the server could send them to this replica again.
+        // Does this after the end of the fetch. Before its end, the server could send the events to this replica again.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -177,8 +177,8 @@ export class NatsConsumer {
       for await (const message of messages) {
         fetched++;
         const one = { message, over };
-        // Ends the fetch, for two reasons: while any event is being redelivered, events are fetched one at a time (`mostOf`),
-        // and suspects are handled only after the fetch that brought them has ended.
+        // Ends the fetch, for two reasons. First, while any event is being redelivered, events are fetched one at a time
+        // (`mostOf`). Second, suspects are not handled before the end of the fetch that brought them.
         if (message.info.deliveryCount > 1) end();
         // A suspect is handled even if this process is stopping. If the suspect were returned, it would lose one of its last
         // attempts.
@@ -198,8 +198,9 @@ export class NatsConsumer {
 
   /**
    * Whether an event is suspected to kill its process. When a process dies, the server has counted a delivery for every event
-   * that the process held. If an event that kills its process were always fetched with the same other events, these would be
-   * given up too, although no handler ever received them. So after half of its deliveries, an event is handled alone.
+   * that the process held. Suppose that an event that kills its process is always fetched together with the same other events.
+   * Then these other events would be given up too, although no handler ever received them. So after half of its deliveries, an
+   * event is handled alone.
    */
   #isSuspect(message: JsMsg): boolean {
     return message.info.deliveryCount > Math.max(this.#options.maxDeliveries / 2, 1);
@@ -212,7 +213,7 @@ export class NatsConsumer {
       for (const one of suspects) {
         await this.#working.idle();
         // The suspect may kill this process, so the outcomes of the other events must reach the server first. If the connection
-        // is lost, they cannot be sent, and this process handles the suspect nevertheless.
+        // is lost, the outcomes cannot be sent, and this process still handles the suspect.
         await this.#connection.flush().catch(() => undefined);
         await this.#begin(one);
         await this.#working.idle();
@@ -327,8 +328,8 @@ export class NatsConsumer {
 }
 
 /**
- * How many events to fetch. The server counts deliveries, not attempts. If a process dies, each event that it has fetched has
- * used up one delivery. So while any event is being redelivered, a process fetches one event at a time, and has fetched only
+ * How many events to fetch. The server counts deliveries, not attempts. If a process dies, each event that the process has
+ * fetched loses one delivery. So while any event is being redelivered, a process fetches one event at a time, and holds only
  * the events that it works on. For this reason, an event can lose at most its first two deliveries when other events kill the
  * process.
  */

@@ -55,8 +55,8 @@ export interface Position {
 
 /**
  * Reads the bodies of all events that consumers have given up, and of replayed events that a consumer may not have received.
- * The given positions of the consumers may be a little older than this call. This does not matter, because if an event was
- * replayed after the positions were read, its new copy is above all of them.
+ * The given positions of the consumers may be a little older than this call. This does not matter: if an event was replayed
+ * after the positions were read, the position of its new copy is above all of them.
  */
 export async function readGivenUp(
   jsm: JetStreamManager,

@@ -71,9 +71,9 @@ async function configOf(jsm: JetStreamManager, stream: string, durable: string) 
 }
 
 /**
- * There is no limit for events that are delivered but not acknowledged. Events that wait for their next attempt are among them.
- * So with a limit, events that cannot be applied could use up the limit and stop all other events for a quarter of an hour
- * (docs/adr/0029). The number of events that a process fetches limits how many it works on at the same time.
+ * There is no limit for events that are delivered but not acknowledged. Events that wait for their next attempt are among these
+ * events. So events that cannot be applied could reach such a limit, and stop all other events for a quarter of an hour
+ * (docs/adr/0029). A process works on no more events at the same time than it has fetched.
  */
 const unlimited = -1;
 

@@ -30,8 +30,8 @@ interface Asked {
  */
 const againMs = 1_000;
 /**
- * How long the sender had waited for an answer when it sent a request again, in ms. The request itself stays the same, so it
- * says how much time was left when it was first sent.
+ * How long the sender had waited for an answer when it sent a request again, in ms. The request itself stays the same. So the
+ * request names the time that was left when it was first sent.
  */
 export const waitedHeader = 'Kith-Waited';
 /** The NATS server sends a message with this status if nobody listens (NATS client protocol, no responders). */
@@ -109,7 +109,9 @@ export class NatsRequests {
     });
   }
 
-  /** Rejects the requests to a subject to which this process has no right to publish, because they will get no reply. */
+  /**
+   * Rejects the requests to a subject if this process has no right to publish there, because these requests will get no reply.
+   */
   refused(error: Error): void {
     if (!(error instanceof PermissionViolationError) || error.operation !== 'publish') return;
     for (const [id, { subject }] of this.#asked) if (subject === error.subject) this.#take(id)?.fail(error);
@@ -133,7 +135,8 @@ export class NatsRequests {
     const { data, headers } = message;
     const isUnserved = data.length === 0 && headers?.code === noResponders;
     if (asked.open > 1 && (isUnserved || headers?.has(shedHeader))) {
-      // No server works on this message. But the server that got it before may still work on it, even while it shuts down.
+      // No server works on this repeat. But the server that got the earlier message may still work on that message, even while
+      // the server shuts down.
       asked.open--;
       return;
     }

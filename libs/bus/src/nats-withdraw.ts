@@ -18,13 +18,13 @@ interface Search {
   subjects: Set<string>;
 }
 
-/** If the gap between two spans has at most this many messages, reading the gap is faster than another search. */
+/** If at most this many messages are between two spans, reading these messages is faster than another search. */
 const nearby = 100;
 
 /**
  * Removes events from both streams. Removes dead letters before the events, and again after them, because an event may be given
- * up or replayed meanwhile. After that, a process may still store a dead letter when it gives up the event, or a copy when it
- * replays the event. This process then removes the letter or the copy itself (`NatsConsumer`, `NatsBus.replayDeadLetters`).
+ * up or replayed meanwhile. After that, a process may still give up the event and store a dead letter, or replay the event and
+ * store a copy. Such a process then removes the letter or the copy itself (`NatsConsumer`, `NatsBus.replayDeadLetters`).
  */
 export async function withdrawEvents(parts: Parts, events: readonly Withdrawal[]): Promise<void> {
   const tokens = new Set(events.map(({ id }) => subjectToken(originalId(id))));
@@ -71,8 +71,8 @@ export function searchesFor(events: readonly Withdrawal[], replayed: ReadonlySet
 }
 
 /**
- * Deletes every copy of the events. The ids decide which messages are deleted, because the given positions may be from a stream
- * that was lost, and may belong to other events now.
+ * Deletes every copy of the events. The ids decide which messages are deleted. The given positions cannot decide this, because
+ * they may be from a stream that was lost, and may belong to other events now.
  */
 async function takeOut({ jsm, prefix }: Parts, { ids, ...search }: Search) {
   const { events: stream } = streamNames(prefix);

@@ -119,7 +119,8 @@ export class NatsBus implements Bus {
     how?: RequestOptions,
   ): Promise<Message> {
     const checked = checkedMessage(message);
-    // Rejects immediately. If the client kept the request until the connection is restored, the request would arrive too late.
+    // Rejects immediately. Otherwise the client would keep the request until the connection is restored, and the request would
+    // arrive too late.
     if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
     try {
       return await this.#requests.request(subject, checked, timeoutMs, how);
@@ -280,8 +281,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * The bodies of the events that any consumer has given up. Also the bodies of replayed events whose position is above the
-   * position of at least one of the given consumers.
+   * Returns the bodies of the events that any consumer has given up. Also returns the bodies of replayed events whose position
+   * is above the position of at least one of the given consumers.
    */
   async givenUp(consumers: readonly Position[]): Promise<Uint8Array[]> {
     await this.#ensureStreams();
@@ -304,7 +305,7 @@ export class NatsBus implements Bus {
     for (const { seq, subject, id, body } of letters) {
       await this.#js.publish(replayMark(this.prefix, durable, id));
       const position = await this.publish({ subject, id: replayedId(id), body });
-      // If the dead letter is gone, the event was withdrawn meanwhile. So the new copy is removed too.
+      // If the dead letter no longer exists, the event was withdrawn meanwhile. So the new copy is removed too.
       if (!(await removeMessage(this.#jsm, streams.dead, seq)))
         await removeMessage(this.#jsm, streams.events, position);
     }
@@ -373,8 +374,8 @@ export class NatsBus implements Bus {
   }
 
   /**
-   * Creates the streams when they are first used, and not when the process connects, because a process that never uses events
-   * has no rights on JetStream and could not create them (docs/adr/0003).
+   * Creates the streams when they are first used, and not when the process connects. A process that never uses events has no
+   * rights on JetStream, so it could not create them (docs/adr/0003).
    */
   #ensureStreams(): Promise<void> {
     this.#streams ??= this.#makeStreams().catch((error) => {

@@ -6,8 +6,8 @@ export const codeHeader = 'Kith-Code';
 export const shedHeader = 'Kith-Shed';
 /**
  * The first key of the reply's body, if its value is a list that the gateway has to repeat under `data`
- * (spec#short-forms-lists). The service does not send both copies of the list, because the message could then be larger than
- * `maxPayload`.
+ * (spec#short-forms-lists). The service sends only one copy of the list, because a message with both copies could be larger
+ * than `maxPayload`.
  */
 export const repeatHeader = 'Kith-Repeat';
 

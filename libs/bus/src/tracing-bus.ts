@@ -108,7 +108,7 @@ export class TracingBus extends BusWrapper {
 
   /**
    * A notice carries no trace. But the in-process bus calls the listeners inside the sender's async context. So the notice is
-   * sent outside the sender's trace. Otherwise, the listeners' work would belong to this trace.
+   * sent outside the sender's trace. Otherwise, the listeners' work would belong to the sender's trace.
    */
   override broadcast(subject: string, body: Uint8Array): Promise<void> {
     return this.#tracing.detached(() => this.inner.broadcast(subject, body));

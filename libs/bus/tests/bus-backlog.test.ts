@@ -19,7 +19,7 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     return { project, subject: `${bus.prefix}.event.${project}.thing.made` };
   };
 
-  test('each attempt to apply an event gets the traceparent of the event, which is not a part of its body', async () => {
+  test('each attempt to apply an event gets the event’s traceparent, which is not in the event’s body', async () => {
     const { project, subject } = space();
     const seen: (string | undefined)[] = [];
     const bodies: string[] = [];
@@ -41,7 +41,7 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     await intake.drain();
   });
 
-  test('the backlog of a durable counts only events on its own subjects that it has not applied, and tells its position', async () => {
+  test('the backlog of a durable counts only the unapplied events on its own subjects, and names its position', async () => {
     const { project, subject } = space();
     const durable = `behind-${project}`;
     const held = Promise.withResolvers<void>();

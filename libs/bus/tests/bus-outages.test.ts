@@ -38,7 +38,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
   };
   const subject = () => `${prefix}.rpc.test.${randomUUID()}`;
 
-  test('a replica that hangs delays a repeatable request by one second, and lets any other request time out', async () => {
+  test('a hanging replica delays a repeatable request by one second, while any other request times out', async () => {
     const [asking, hanging, serving] = [await connect(), await connect(), await connect()];
     const to = subject();
     let isHanging = true;
@@ -56,7 +56,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await expect(asking.request(to, message, 1_500)).rejects.toThrow(RequestTimeout);
     expect(kept).toBe(1);
     expect((await asking.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
-    // The repeat tells how long the sender has waited, because the request has less time left than it says.
+    // The repeat says how long the sender has waited, because less time is left than the request itself says.
     expect(waitedMs).toBeGreaterThanOrEqual(1_000);
     // On a busy machine, the second answer may be late, too, and the request is repeated once more.
     expect(kept).toBeGreaterThanOrEqual(3);
@@ -72,7 +72,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     return served;
   };
 
-  test('a server that is too busy for a repeat does not end the request while another server works on it', async () => {
+  test('if a server is too busy for a repeat, the request does not end while another server works on it', async () => {
     const [asking, to] = [await connect(), subject()];
     const served = await serveOnce(to);
     const request = () => asking.request(to, message, 30_000, { repeatable: true });
@@ -85,7 +85,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect((await request()).headers).toEqual(shed.headers);
   });
 
-  test('a repeat that nobody serves does not end the request while a server that stops still works on it', async () => {
+  test('if nobody serves a repeat, the request does not end while a stopping server still works on it', async () => {
     let isUnserved = false;
     await using line = await layLine(new URL(url), () => (from, chunk) => {
       if (from === 'server' && chunk.includes('NATS/1.0 503')) isUnserved = true;
@@ -109,7 +109,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await expect(request()).rejects.toThrow(NoResponders);
   });
 
-  test('a server that is too busy for a repeat ends the request if the earlier message may be lost', async () => {
+  test('if a server is too busy for a repeat, the request ends if the earlier message may be lost', async () => {
     await using line = await layLine(new URL(url));
     const [asking, to] = [await connect(`nats://${line.address}`), subject()];
     const served = await serveOnce(to);
@@ -169,7 +169,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(hasSubscribed()).toBe(false);
   });
 
-  test('a listener of a process that starts waits until the connection is restored', async () => {
+  test('in a process that starts, a listener waits until the connection is restored', async () => {
     await using line = await layLine(new URL(url));
     const bus = await connect(`nats://${line.address}`);
     const to = subject();
@@ -184,7 +184,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(heard).toEqual([to]);
   });
 
-  test('a process that starts serves requests and consumes events after the connection is restored', async () => {
+  test('a starting process serves requests and consumes events after the connection is restored', async () => {
     await using line = await layLine(new URL(url));
     const [bus, other] = [await connect(`nats://${line.address}`), await connect()];
     const project = randomUUID();
@@ -224,8 +224,8 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     line.cut();
     await waitFor(() => !serving.isConnected());
     const drained = busy.drain().then(() => ends.push('drained'));
-    // Apart from the work under way, both drains take the same time. So when the idle server has drained, only this work can
-    // hold back the drain of the busy server.
+    // Apart from the work under way, both drains take the same time. So when the idle server has drained, nothing but this work
+    // can delay the drain of the busy server.
     await idle.drain();
     expect(ends).toEqual([]);
     resolve();

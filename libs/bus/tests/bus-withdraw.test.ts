@@ -50,7 +50,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     };
   };
 
-  test('publishing returns increasing positions, and the first position again for the same event', async () => {
+  test('publishing returns increasing positions, and returns the same position for the same event', async () => {
     const { publish } = space();
     const first = await publish('a');
     const second = await publish('b');
@@ -163,8 +163,8 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     expect(await bus.deadEvent(id('nothing'))).toBeUndefined();
 
     await bus.replayDeadLetters(poisoned[0]?.durable ?? '');
-    // Each of the two consumers gives up both replayed copies, which makes four dead letters. Only the dead letters of the
-    // first consumer were replayed, so the two earlier dead letters of the second consumer are still there.
+    // Each of the two consumers gives up both replayed copies, which makes four dead letters. The two earlier dead letters of
+    // the second consumer are still there, because only the dead letters of the first consumer were replayed.
     await waitFor(async () => (await letters()) === 6);
     expect(await own()).toEqual([id('secret of hers'), id('stays')]);
     // The span 0 to 0 contains no event, as if the first copy had expired. The position of the replayed copy is not given.

@@ -33,8 +33,8 @@ export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
  * another token. Each further call of the function sends the request as the same user. If by then another user is signed in, or
  * nobody, the call rejects with the error of the first attempt. Only that error shows whether the request may have been carried
- * out. If `endOf` is given, the call then rejects with the error that `endOf` returns. If the first attempt was made without a
- * token, each further call sends the request without a token, too.
+ * out. If `endOf` is given, the call rejects with the error that `endOf` returns, and not with the error of the first attempt.
+ * If the first attempt was made without a token, each further call sends the request without a token, too.
  */
 export function authorized<T>(
   { tokens }: CallSettings,

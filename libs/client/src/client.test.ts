@@ -34,7 +34,7 @@ describe('a client', () => {
     expect(await refreshed).toMatchObject({ refreshToken: 'next' });
   });
 
-  it('counts the time of a token from its first answer if the platform has repeated this answer', async () => {
+  it('counts the lifetime of a token from the first answer if the platform has repeated that answer', async () => {
     vi.useRealTimers();
     const exp = Math.floor(Date.now() / 1000) - 60;
     const payload = Buffer.from(JSON.stringify({ iat: exp - 1_800, exp })).toString('base64url');
@@ -47,7 +47,7 @@ describe('a client', () => {
     expect(kith.session?.expiresAt).toBeUndefined();
   });
 
-  it('repeats a call that began without a user without a user, even if users sign in meanwhile', async () => {
+  it('repeats a visitor’s call without a user, even if users sign in meanwhile', async () => {
     vi.useFakeTimers();
     const sent: unknown[] = [];
     const kith: KithClient = createClient({

@@ -29,9 +29,10 @@ const passing = new Set([408, 429, 500, 502, 503, 504]);
 const givenUp = new WeakSet<object>();
 
 /**
- * Repeats an attempt until it succeeds, at most `retries` times. If a failed attempt may have done its work, it is repeated
- * only if doing the work twice has the same effect as doing it once (`isSafe`, called after each failure). The answer
- * `request/in-progress` does not count as a failure for up to `timeoutMs`, because an earlier attempt may run for this long.
+ * Repeats an attempt until it succeeds, at most `retries` times. A failed attempt may have done its work nevertheless. Such an
+ * attempt is repeated only if doing the work twice has the same effect as doing it once (`isSafe`, called after each failure).
+ * The answer `request/in-progress` does not count as a failure for up to `timeoutMs`, because an earlier attempt may run for
+ * this long.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,

@@ -124,7 +124,7 @@ describe('a session', () => {
     expect(keeper.current).toBeNull();
   });
 
-  it('is not restored by a refresh if the user signed out in another tab and the event of this sign-out comes late', async () => {
+  it('is not restored by a refresh if the event of a sign-out in another tab comes late', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const kept = memorySession(sessionFor(-1));
     const { keeper, refreshes } = keeperOf(kept, () => arrived.promise);
@@ -227,7 +227,7 @@ describe('a session', () => {
     expect(await keeper.token()).toBe(graces.accessToken);
   });
 
-  it('is awaited if the store reads it slowly, and ignored if another session was set before the store has read it', async () => {
+  it('is awaited if the store reads slowly, and ignored if another session was set in the meantime', async () => {
     const slow = () => {
       const read = Promise.withResolvers<Session | null>();
       const { keeper } = keeperOf({ get: () => read.promise, set: () => {} });
@@ -271,7 +271,7 @@ describe('a session', () => {
   );
 
   it.each(['failed', 'not ended'])(
-    'of a new user is not replaced by a stored session if the store could not write it and the first reading of the store had %s',
+    'of a new user is not replaced by a stored session after a failed write, if the first reading of the store had %s',
     async (what) => {
       const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
       const kept = memorySession(adas);

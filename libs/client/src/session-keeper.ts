@@ -81,8 +81,8 @@ export class SessionKeeper {
   }
 
   /**
-   * Starts a session from the answer of a call. If the platform has repeated an earlier answer (`isReplayed`), the time of its
-   * access token has begun with that answer.
+   * Starts a session from the answer of a call. If the platform has repeated an earlier answer (`isReplayed`), the lifetime of
+   * the access token began with that answer.
    */
   async start(answer: SessionAnswer, { isReplayed = false } = {}): Promise<Session> {
     const session = { ...sessionOf(answer), ...(isReplayed && { expiresAt: undefined }) };
@@ -207,8 +207,8 @@ export class SessionKeeper {
   }
 
   /**
-   * The session that has replaced the one to refresh. Its token may have expired, too, so the session is refreshed if it is due.
-   * If this fails, its token is used until it expires.
+   * The session that has replaced the session to refresh. The token of the new session may have expired, too, so the new
+   * session is refreshed if it is due. If this refresh fails, the token is used until it expires.
    */
   async #replacement(): Promise<Session | null> {
     const session = this.#session;
@@ -232,10 +232,11 @@ export class SessionKeeper {
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session must not become the current session. It may be an earlier session of this client (`#outdated`). If
-      // its refresh token were used again, the platform would treat the token as stolen and end the session. Or this client has
-      // never read the stored session (`#isUnread`). Then an earlier user may have left it, or another client may have stored
-      // it in the meantime, and the store does not show which is true. In both cases, the current session replaces it.
+      // The stored session must not become the current session, for one of two reasons. It may be an earlier session of this
+      // client (`#outdated`). If its refresh token were used again, the platform would treat the token as stolen and end the
+      // session. Or this client has never read the stored session (`#isUnread`). Then an earlier user may have left the stored
+      // session, or another client may have stored it in the meantime, and the store does not show which is true. For either
+      // reason, the current session replaces the stored session.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
     }
@@ -244,7 +245,7 @@ export class SessionKeeper {
   }
 
   async #write(session: Session | null): Promise<void> {
-    // A slow write of an earlier session must not end after this one. A synchronous store writes at once.
+    // A slow write of an earlier session must not end after this write. A synchronous store writes at once.
     while (this.#writing) {
       await this.#writing.catch(() => {});
       if (this.#session !== session) return;

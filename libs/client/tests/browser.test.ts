@@ -79,8 +79,8 @@ describe.skipIf(!browser)('the client in Chromium', () => {
     await first.evaluate('kith.setSession({ ...kith.session, expiresAt: 0, accessToken: "ended" })');
     for (const tab of [second, third]) await tab.waitForFunction('kith.session.accessToken === "ended"');
     await world.control.seen();
-    // The answers are delayed. So if a tab did not wait for the other tabs, it would send its own request before the first
-    // answer comes, and the test would fail below.
+    // The answers are delayed. Suppose that a tab does not wait for the other tabs. Then it sends its own request before the
+    // first answer comes, and the test fails below.
     await world.control.fault({ match: 'request-new-access-token', times: 3, how: 'late' });
     const counts = await Promise.all(tabs.map((tab) => tab.evaluate('kith.connections.count()')));
     expect(counts).toEqual(Array(3).fill({ count: 0 }));

@@ -28,7 +28,7 @@ const nobody = '00000000-0000-4000-8000-000000000000';
 const password = 'correct horse';
 const email = 'taken@example.com';
 
-/** Calls that the platform refuses. Each entry has the code and the field of the refusal, and then the call. */
+/** The calls that the platform refuses. Each entry has the code and the field of the refusal, and then the call. */
 const refusals: [KithErrorCode, string | undefined, () => PromiseLike<unknown>][] = [
   ['auth/invalid-body', 'email', () => ada.auth.signUp({ email: 'nobody', password })],
   ['auth/weak-password', 'password', () => ada.auth.signUp({ email, password: 'short' })],

@@ -26,8 +26,7 @@ describe.each(availableEngines())('walks (%s)', (engine) => {
       entityId,
       addedAt: new Date(begun + index).toISOString(),
     }));
-    // The rows are imported in parts, which are small enough that even a busy machine stores each part before its request times
-    // out.
+    // The rows are imported in small parts. So even a busy machine stores each part before the request of this part times out.
     for (let at = 0; at < rows.length; at += 100) {
       const some = rows.slice(at, at + 100);
       const { imported } = await operator.collections.importEntities({

@@ -63,7 +63,7 @@ export function feedSubject(prefix: string, of: { projectId: string; userId: str
   return `${prefix}.feed.${of.projectId}.${of.userId}`;
 }
 
-/** The pattern that a listener subscribes to, to get a notice on all its subjects. */
+/** The pattern that matches all subjects of a notice. Listeners of the notice subscribe to this pattern. */
 export function noticeFilter(prefix: string, { subjects }: NoticeSpec): string {
   return `${prefix}.${subjects}`;
 }

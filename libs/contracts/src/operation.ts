@@ -23,7 +23,7 @@ export type OperatorScope = (typeof operatorScopes)[number];
 /** What a project may hide from callers who are not signed in. */
 export type Visibility = 'profiles' | 'connections';
 
-/** Requests per window, counted per project and client IP (spec#limits-count). */
+/** The number of requests per window, counted per project and client IP (spec#limits-count). */
 export interface Limit {
   max: number;
   windowSeconds: number;

@@ -29,9 +29,9 @@ export function codePoints(text: string): number {
 export const longestString = 256 * 1024;
 
 /**
- * A string in an answer, of at most `max` code points. The schema only documents this limit, and does not check it, because
- * readers of an answer or an event must not refuse a value that an older version stored. The limit is checked when a value is
- * received from a client.
+ * A string in an answer, of at most `max` code points. The schema documents this limit, but does not check it. Readers of an
+ * answer or an event must not refuse a value that an older version stored. The limit is checked when a value is received from a
+ * client.
  */
 export function shownText(max: number) {
   return z.string().meta({ maxLength: max });

@@ -21,7 +21,7 @@ import { securityOf, takesServerKey } from './security.ts';
 /** The data that an operation's description is made from. */
 export interface Parts {
   schemas: Schemas;
-  /** Answers that operations share, by name. An answer is added when it is first used. */
+  /** The answers that operations share, by name. An answer is added when it is first used. */
   responses: Map<string, JsonObject>;
   example: Example | undefined;
 }
@@ -167,7 +167,7 @@ const bytes = {
   },
 };
 
-/** The answers 206, to a request for a part of the bytes, and 304, to a request with a condition. */
+/** The answer 206 to a request for a part of the bytes, and the answer 304 to a request with a condition. */
 function partial(operation: OperationSpec): JsonObject {
   const headers = headersOfSuccess(operation);
   return {

@@ -64,7 +64,7 @@ test.each(availableEngines())(
   },
 );
 
-test.each(availableEngines())('a process that stops erases no further user (%s)', async (engine) => {
+test.each(availableEngines())('a stopping process erases no further user (%s)', async (engine) => {
   await using undo = new AsyncDisposableStack();
   const { erased } = await makeErased(engine, undo);
   const now = Date.now();

@@ -24,7 +24,7 @@ import { expect, test } from 'vitest';
 
 const log = createLogger({ name: 'test', level: 'silent' });
 
-test('a service that stops ends its background work first, and then its store', async () => {
+test('a stopping service ends its background work first, and then its store', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];
   const background = ['relay', 'sweep'].map((name) => ({ stop: async () => void order.push(name) }));
@@ -39,7 +39,7 @@ test('a service that stops ends its background work first, and then its store', 
   expect(await service.notReady()).toContain('stopping');
 });
 
-test('if an intake cannot be drained, a service that stops still waits for its other work, ends its parts, and logs the error', async () => {
+test('a stopping service ends all its parts even if an intake cannot be drained, and logs the error', async () => {
   await using runtime = await createRuntime('embedded');
   const lines: { msg: string; err?: { message: string } }[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
@@ -67,7 +67,7 @@ test('if an intake cannot be drained, a service that stops still waits for its o
   expect(lines).toMatchObject([{ err: { message: 'no connection' } }]);
 });
 
-test('a service that starts does not wait for one operation after the other', async () => {
+test('a starting service does not wait for one operation after the other', async () => {
   await using runtime = await createRuntime('embedded');
   const operations = { one: handler(getJwks, never), two: handler(blockUser, never) };
   const { promise: all, resolve: asked } = Promise.withResolvers<void>();
@@ -83,7 +83,7 @@ test('a service that starts does not wait for one operation after the other', as
   expect(subjects).toHaveLength(2);
 });
 
-test('all sweeps are stopped at the same time, so a hanging sweep does not delay the others, and the relay is stopped last', async () => {
+test('all sweeps are stopped at the same time, and the relay is stopped last', async () => {
   await using runtime = await createRuntime('embedded');
   const order: string[] = [];
   const { promise: hangs, resolve: goOn } = Promise.withResolvers<void>();
@@ -99,7 +99,7 @@ test('all sweeps are stopped at the same time, so a hanging sweep does not delay
   );
   const stopped = service.stop();
   // This wait is shorter than the time that a stop gives to a hanging sweep. So the other sweep has not waited for the hanging
-  // one.
+  // sweep.
   await waitFor(() => order.length > 0, { timeoutMs: 4_000, what: 'the other sweep' });
   expect(order).toEqual(['sweep']);
   goOn();
@@ -129,7 +129,7 @@ test('a draining service with uploads or downloads is not ready, continues to se
   answer.resume();
 });
 
-test('a sweeper that stops waits for its running work, and starts no further work', async () => {
+test('a stopping sweeper waits for its running work, and starts no further work', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const order: string[] = [];
@@ -155,7 +155,7 @@ test('a process whose stop hangs still ends', async () => {
   expect(await once(child, 'exit')).toEqual([1, null]);
 });
 
-test('a process whose log nobody reads starts, and stops on SIGTERM', async () => {
+test('a process starts, and stops on SIGTERM, even if nobody reads its log', async () => {
   const path = fileURLToPath(new URL('lifecycle-support/logs-early.ts', import.meta.url));
   const child = spawn(process.execPath, [path], {
     ...{ stdio: ['ignore', 'pipe', 'inherit', 'ipc'], timeout: 60_000, killSignal: 'SIGKILL' },
@@ -169,7 +169,7 @@ test('a process whose log nobody reads starts, and stops on SIGTERM', async () =
 test('a process that has not started yet is alive and not ready, and SIGTERM ends it at once', async () => {
   await using undo = new AsyncDisposableStack();
   const sockets: Socket[] = [];
-  // Accepts connections and never answers, as a server that is just starting does.
+  // Accepts connections and never answers, like a server that has not finished its start.
   const silent = createServer((socket) => void sockets.push(socket));
   silent.listen(0, '127.0.0.1');
   await once(silent, 'listening');
@@ -178,7 +178,7 @@ test('a process that has not started yet is alive and not ready, and SIGTERM end
     for (const socket of sockets) socket.destroy();
     silent.close();
   });
-  // Below the ports that the system gives to other programs, so that no other test takes this port.
+  // This port is below the ports that the system gives to other programs. So no other test takes this port.
   const port = randomInt(20_000, 32_000);
   const path = fileURLToPath(new URL('lifecycle-support/starts-slowly.ts', import.meta.url));
   const env = {

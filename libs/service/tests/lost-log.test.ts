@@ -143,7 +143,7 @@ describe.each(availableEngines())('a log that has lost events (%s)', (engine) =>
     };
   }
 
-  // While a process uses the embedded log, this log cannot be lost.
+  // The embedded log cannot be lost while a process uses the log.
   const ways = engine === 'embedded' ? ['restarted'] : ['running', 'restarted'];
 
   test.each(ways)('with a new log and %s services, all events are published again', async (way) => {

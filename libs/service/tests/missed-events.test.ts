@@ -43,7 +43,10 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     return { outbox, stop: () => service.stop() };
   }
 
-  /** Runs the service. Then moves the noted time, at which its consumer had received all events, back by some days. */
+  /**
+   * Runs the service. The service notes a time at which its consumer has received all events. Moves this time back by some
+   * days.
+   */
   async function runBefore(days: number): Promise<void> {
     const { outbox, stop } = await start();
     const heard = await outbox.fact('heard');
@@ -90,7 +93,7 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     expect(await missed()).toBe(engine === 'containers' ? 1 : 0);
   });
 
-  test('a consumer is not reported if no event has left the log, or if the events that have left it were withdrawn', async () => {
+  test('a consumer is not reported if no event has left the log, or if only withdrawn events have left the log', async () => {
     await publish(3, { type: 'other.made', gone: true });
     await runBefore(8);
     await (await start()).stop();
@@ -124,7 +127,7 @@ describe.each(availableEngines())('events that a consumer has missed (%s)', (eng
     const published: Awaited<ReturnType<typeof publish>> = [];
     for (const at of works.keys()) {
       published.push(...(await publish(1)));
-      // The consumer ends its work on an event only after the next event is published.
+      // The consumer does not end its work on an event until the next event is published.
       if (keepsUp) works[at - 1]?.resolve();
       const applied = keepsUp ? (published[at - 1]?.position ?? 0) : 0;
       await waitFor(async () => (await bus.backlog(durable)).position >= applied);

@@ -113,7 +113,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
   });
   afterAll(() => runtime?.[Symbol.asyncDispose]());
 
-  it.each(uses)('may not do this without an entry in its manifest: `%s`, %s', async (line, what, does) => {
+  it.each(uses)('may not do this without the entry `%s` in its manifest: %s', async (line, what, does) => {
     const bus = await busOf(runtime, {});
     const refused = new RegExp(
       `^identity may not ${what.replace('P', bus.prefix)}\\. To allow it, add .+ to \`${line}\` in the manifest of identity\\.$`,
@@ -121,7 +121,7 @@ describe.each(availableEngines())('a service on its bus (%s)', (engine) => {
     await expect((async () => does(bus))()).rejects.toThrow(refused);
   });
 
-  it.each(uses)('may do this with an entry in its manifest: `%s`, %s', async (_line, _what, does) => {
+  it.each(uses)('may do this with the entry `%s` in its manifest: %s', async (_line, _what, does) => {
     const bus = await busOf(runtime, permitted);
     // Some uses need an existing durable consumer.
     const subjects = [eventFilter(bus.prefix, connectionAccepted)];

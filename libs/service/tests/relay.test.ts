@@ -72,7 +72,7 @@ const never = 3_600_000;
 const value = async (metric: string) =>
   Number((await metrics.registry.getSingleMetricAsString(metric)).split(' ').at(-1));
 
-test('a relay publishes events that an earlier process has left, and new events after a kick', async () => {
+test('a relay publishes the unpublished events of an earlier process, and new events after a kick', async () => {
   store('left');
   const relay = start(never);
   await waitFor(() => ids().includes('left'));
@@ -217,7 +217,7 @@ test('a relay reports the age of the oldest event even if the log does not answe
   expect(ids()).toEqual([]);
 });
 
-test('a relay publishes events that were stored just before it stops', async () => {
+test('a relay publishes events that were stored shortly before its stop', async () => {
   const relay = start(never);
   await waitFor(async () => (await outbox.unpublished(1)).length === 0);
   store('last');

@@ -157,7 +157,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
     expect(reply).toEqual({ headers: { 'Kith-Status': '204' }, text: '' });
   });
 
-  test('links to the next page with all parameters except `page` and the old cursor', async () => {
+  test('links to the next page, and repeats all parameters except `page` and the old cursor', async () => {
     answer = async (request) => {
       request.linkNext('new');
       return { ok: '' };

@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('a database', () => {
     }
   });
 
-  test('a database that accepts connections but never answers makes waiting commands and the check fail', async () => {
+  test('waiting commands and the check fail if the database accepts connections but never answers', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, check, read } = await openFar(undo, { answerMs: 1_000 });
     line.hush();

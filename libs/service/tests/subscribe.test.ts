@@ -36,7 +36,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
       { bus, metrics: new Metrics(), app: undefined },
     );
 
-  test('a subscription applies each event exactly once, and waits at its end for the events that it is still applying', async () => {
+  test('a subscription applies each event exactly once, and finishes the events under way before it ends', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
@@ -70,7 +70,7 @@ describe.each(availableEngines())('a subscription (%s)', (engine) => {
     await intake.drain();
   });
 
-  // This is not tested in the embedded form, where events are applied one by one, because the databases answer immediately.
+  // This is not tested in the embedded form. There, databases answer immediately, so events are applied one by one.
   test.runIf(engine === 'containers')('applies other events while one event takes long', async () => {
     const applied: string[] = [];
     const gate = Promise.withResolvers<void>();

@@ -27,10 +27,7 @@ class Broker {
     });
   }
 
-  /**
-   * Loses the whole log. Then other services publish as many events as `others` says. These events take the positions of the
-   * lost events.
-   */
+  /** Loses the whole log. Then other services publish `others` events. These events take the positions of the lost events. */
   async lose({ isSame = false, others = 0 }: { isSame?: boolean; others?: number } = {}): Promise<void> {
     const { created } = await this.#bus.log();
     await this.#bus.close();
@@ -104,7 +101,7 @@ const allAreThere = () =>
     return ids.every((id) => there.has(id));
   });
 
-test('if a process dies before it has taken any mark back, the next process takes them back, even if more events were published in between', async () => {
+test('if a process dies before it has taken back any mark, the next process takes back all of them, even if more events were published meanwhile', async () => {
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });

@@ -55,7 +55,7 @@ it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after a
   expect(ended).toEqual(before);
 });
 
-it('`copyBlobs` copies only the blobs that the other store does not have, without a list of all blobs of the other store', async () => {
+it('`copyBlobs` copies only missing blobs, without a list of all blobs of the other store', async () => {
   const held = Array.from({ length: 1_000 }, (_, index) => ({ key: `held/${index}/a`, size: 1 }));
   let listed = 0;
   const copied: string[] = [];
@@ -337,7 +337,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await blobs.removeAll('damaged/');
   });
 
-  // A reader is as slow as its client, and there may be many readers. So each reader may use only little memory.
+  // A reader is as slow as its client, and there may be many readers. So no reader may use much memory.
   it.runIf(kind === 'gridfs')('has only a few chunks of a blob in memory while it is read', async () => {
     const { url, database } = home.config as { url: string; database: string };
     const size = 12 * mebibyte;
@@ -397,8 +397,8 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     }
   });
 
-  // MongoDB removes the chunks one after another. If it is interrupted, any of the chunks may be left.
-  it.runIf(kind === 'gridfs')('sweeps the chunks that interrupted removals have left', async () => {
+  // MongoDB removes the chunks one after another. If a removal is interrupted, any of the chunks may still be there.
+  it.runIf(kind === 'gridfs')('sweeps the chunks that remain after interrupted removals', async () => {
     const { url, database } = home.config as BlobsConfig & { kind: 'gridfs' };
     await using client = new MongoClient(url);
     const files = client.db(database).collection('blobs.files');

@@ -85,7 +85,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
     expect(await remaining([], 9)).toEqual([]);
   });
 
-  it('documents are erased with their rows after their events were copied out, unless they have changed', async () => {
+  it('documents that have not changed are erased with their rows after their events were copied out', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const [a, b] = [await readBox(documents, 'a'), await readBox(documents, 'b')];
     await documents.change([putInto(b, 2), putInto(a, 2)]);
@@ -251,7 +251,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     expect(await storedIn('boxes')).toEqual(['one', 'top']);
   });
 
-  it('placeholders that a dead process has left are swept, but not by a machine whose clock is an hour ahead', async () => {
+  it('placeholders of a dead process are swept, but not by a machine whose clock is an hour ahead', async () => {
     const maker = await stoppedAt('announced', () => {
       throw new Error('ended');
     });

@@ -84,7 +84,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(idsOf(found.get('ann|One') ?? [])).toEqual(['one']);
     });
 
-    it('return a range between two ends, in both directions, with skipped and excluded documents', async () => {
+    it('return a range in both directions, and can skip or exclude documents', async () => {
       for (const id of ['a', 'b', 'c', 'd', 'e']) await add(id);
       const range = async (how: object) =>
         idsOf(await documents.range(boxes, { above: 'a', below: 'e', limit: 9, ...how }));
@@ -133,7 +133,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await search('e', { uncounted: true })).toEqual([['a'], 1]);
     });
 
-    it('find documents by a text, in few documents at once', async () => {
+    it('find documents by a text, and look into only a few documents at once', async () => {
       const labels = ['tea', 'milk', 'milk', 'milk', 'tea', 'tea', 'milk'];
       for (const [at, label] of labels.entries()) await add(`id ${at}`, { label: `${label} ${at}` });
       const walk = async (text: string, limit: number) => {
@@ -224,7 +224,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
-    it('of changes that race for one key or one document, one succeeds, and the others can be tried again', async () => {
+    it('if changes race for one key or one document, one succeeds, and the others can be tried again', async () => {
       const other = await openDocuments(place.config, declared);
       const both = [documents, other];
       try {
@@ -859,7 +859,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
       try {
         const first = [{ in: boxes, target: 'one', set: box() }];
         if (last === 'announced') {
-          // The next process takes over the placeholder that the dead process has left.
+          // The next process takes over the placeholder of the dead process.
           const counted = { ...first[0]!, counters: [{ in: totals, id: 'ann', add: { boxes: 1 } }] };
           await expect(dying.change([counted])).rejects.toThrow('ended');
           expect((await other.get(boxes, ['one'])).size).toBe(0);

@@ -130,7 +130,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(even).toEqual(all.filter(({ data }) => (data as { even?: boolean }).even).map(eventKey));
   });
 
-  test('a repeated search finds the events that were published since the last one, and other work runs meanwhile', async () => {
+  test('a repeated search finds the events that were published since the previous search, and other work runs meanwhile', async () => {
     const { outbox, store, storePublished } = world;
     const start = Date.now();
     vi.useFakeTimers({ toFake: ['Date'], now: start });
@@ -257,7 +257,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect(await world.marks()).toContain(eventKey(stays));
   });
 
-  test('stores to which log its marks refer', async () => {
+  test('stores which log its marks refer to', async () => {
     const { outbox } = world;
     expect(await outbox.fact('log')).toBeUndefined();
     await outbox.noteFact('log', { created: 'one', highest: 9, lostAfter: 3 });

@@ -59,7 +59,7 @@ function runCommand(name: string, env: NodeJS.ProcessEnv): string | undefined {
       stdio: ['ignore', 'pipe', 'inherit'],
     }).trim();
   } catch (error) {
-    // The error is not passed on as the `cause`, because it contains what the program has printed, which may be the secret.
+    // The error is not passed on as the `cause`. It contains the output of the program, and this output may be the secret.
     const { status, code } = error as { status?: number | null; code?: string };
     const why = code ?? (status === null || status === undefined ? 'a signal' : `exit code ${status}`);
     throw new StartError(`${name}_COMMAND: ${program} gave no secret (${why}).`);

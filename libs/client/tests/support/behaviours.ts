@@ -181,8 +181,8 @@ export const behaviours = {
     await world.control.fault({ match: 'POST', times: 1, how: 'lose-answer' });
     const lost = await settled(kith.auth.signIn({ email: 'nobody@example.org', password: 'correct horse' }));
     const signIns = (await world.control.seen()).length;
-    // The platform ignores the `Idempotency-Key` of a visitor. So the client repeats this request for the second caller, who is
-    // signed in, but not for the first.
+    // The platform ignores the `Idempotency-Key` of a visitor. So the client does not repeat this request for the first caller,
+    // who is a visitor. It repeats the request for the second caller, who is signed in.
     const verifies = [];
     for (const caller of [clientOf(world), kith]) {
       await world.control.seen();
@@ -503,7 +503,8 @@ export const behaviours = {
     for (const kind of ['files', 'images']) {
       await world.control.fault({ match: `storage/${kind}`, times: 1, how: 'hold' });
     }
-    // This time is long enough for the request to reach the proxy even in a busy page, so that the fault is used up.
+    // This time is long enough for the request to reach the proxy even in a busy page. So the fault hits this request, and no
+    // later request.
     const timedOut = await settled(kith.storage.createFile({ file }, { timeoutMs: 2_000 }));
     const controller = new AbortController();
     const { signal } = controller;

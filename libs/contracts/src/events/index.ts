@@ -127,8 +127,8 @@ export const events = [
 type FeatureOf<Type extends string> = Type extends `${infer Feature}.${string}` ? Feature : never;
 
 /**
- * The first part of an event's type. All events of a feature are published by the same service, except the events of the audit
- * log, which every service may publish.
+ * The first part of an event's type. One service publishes all events of a feature. But every service may publish the events of
+ * the audit log.
  */
 export type EventFeature = FeatureOf<(typeof events)[number]['type']>;
 

@@ -9,7 +9,7 @@ export const byUser = z.object({ userId: uuid });
 export const byConnection = z.object({ connectionId: uuid });
 /**
  * The query of a list of people. With `query`, the list has only people whose username or name contains this text, without
- * regard to case. `searchFields` limits the search to one of the two.
+ * regard to case. `searchFields` limits the search to one of these two fields.
  */
 export const peopleQuery = listQuery({ limit: 20, max: 100 }).extend({
   query: text({ max: 100 })

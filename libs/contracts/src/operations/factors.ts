@@ -88,7 +88,7 @@ export const enrolFactor = operation({
   ],
 });
 
-/** A body in which one field is needed, although each field may be missing. The handler checks which one. */
+/** A body that needs one of its fields, although each single field may be missing. The handler checks which field is needed. */
 const oneNeeded = { minProperties: 1 };
 
 /**

@@ -15,7 +15,7 @@ const defaultTimes: StoreTimes = { everyMs: 1_000, checkMs: 3_000, endAfterMs: 1
 
 /**
  * Checks again and again whether a service's store answers. While the store does not answer, consumers wait (`subscribe`). So
- * no event uses up its delivery attempts during an outage, no matter how long the outage is. If the store stays unreachable for
+ * no event loses delivery attempts during an outage, no matter how long the outage lasts. If the store stays unreachable for
  * too long, the process ends. Orchestrators restart a process that ends, but not a process that is only unhealthy
  * (docs/adr/0029).
  */

@@ -2,8 +2,8 @@ import { afterChange } from '@kith/store';
 import type { Logger } from 'pino';
 
 /**
- * Runs a piece of work again and again: `everyMs` after the end of the last run, or immediately on `kick`. Long work can ask
- * `isStopped` and end early, because `stop` waits for it.
+ * Runs a piece of work again and again: `everyMs` after the end of the last run, or immediately on `kick`. `stop` waits for the
+ * work. So long work can ask `isStopped`, and end early.
  */
 export class Sweeper {
   readonly #work: (isStopped: () => boolean) => Promise<void>;

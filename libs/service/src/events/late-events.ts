@@ -11,8 +11,8 @@ const rememberMs = 6 * 60 * 60_000;
 const horizons = new WeakMap<Outbox, Map<string, number>>();
 
 /**
- * Runs a search for published events of a user that is repeated because events may arrive late. Only the first search of a
- * process goes through all events of the range. A later search goes only through the events that were published since the
+ * Searches for published events of a user. Such a search is repeated, because events may arrive late. Only the first search of
+ * a process goes through all events of the range. A later search goes only through the events that were published since the
  * previous search. If a search fails, the next call repeats the same search.
  */
 export async function searchLate(

@@ -14,7 +14,7 @@ interface Checked {
 
 /** How often to check, in ms. */
 export const checkMissedMs = 10 * 60_000;
-/** The log keeps events for seven days. This is an hour less, because clocks differ. */
+/** The log keeps events for seven days. This time is an hour shorter, because clocks differ. */
 const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
@@ -46,8 +46,8 @@ export async function checkForMissed({ bus, outbox, durables, metrics, log }: Ch
     const { pending, position } = await bus.backlog(durable);
     if (pending === 0) noted[durable] = end;
     else if (!before || hasMissed) noted[durable] = { position: first - 1, at: now };
-    // Some consumers always have events under way, so `pending` is never 0. For such a consumer, the note advances from one end
-    // of the log to the next, each time after the consumer has passed the next end.
+    // Some consumers always have events under way, so `pending` is never 0. For such a consumer, the check also notes a later
+    // end of the log (`next`). When the consumer has passed this end, the note advances to it.
     else if (!before.next || position >= before.next.position)
       noted[durable] = { ...before, ...before.next, next: end };
   }

@@ -13,8 +13,8 @@ interface Failure extends StoredEvent {
 
 const batch = 100;
 /**
- * For this long after an event was stored, in ms, publishing the event again makes no second copy in the log, because brokers
- * drop repeats for two minutes.
+ * If an event is published again within this time after it was stored, in ms, the log gets no second copy. Brokers drop repeats
+ * for two minutes.
  */
 const oneCopyMs = 60_000;
 
@@ -44,7 +44,7 @@ export class Relay {
   #past: Past | undefined;
   /** Whether the next sweep is due. The next sweep begins when the current sweep has looked at all unpublished events. */
   #isSweepDue = false;
-  /** When the oldest event that is known to be unpublished occurred, as Unix time in ms. */
+  /** The Unix time in ms of the oldest event that is known to be unpublished. */
   #oldest: number | undefined;
   readonly #unwatch: () => void;
 
@@ -83,8 +83,9 @@ export class Relay {
   }
 
   /**
-   * Makes the relay publish soon. Does not wait for this, and does not throw. Use `within` (ms) for events that nobody waits
-   * for. These events are published at the latest after this time, together with the events that are stored meanwhile.
+   * Makes the relay publish soon. Does not wait until the events are published, and does not throw. Use `within` (ms) for
+   * events for which nobody waits. These events are published after at most this time, together with the events that are stored
+   * meanwhile.
    */
   kick({ within = 0 }: { within?: number } = {}): void {
     afterChange(() => {
@@ -139,7 +140,8 @@ export class Relay {
         const began = performance.now();
         const events = await outbox.unpublished(batch, this.#past);
         // If the process was frozen during the read, another process may have published these events and erased them again. The
-        // broker no longer drops them as repeats, so publishing them would bring them back. So they are read again.
+        // broker no longer drops these events as repeats, so publishing them would bring them back. For this reason, the events
+        // are read again.
         if (performance.now() - began > oneCopyMs) {
           this.#again = true;
           continue;

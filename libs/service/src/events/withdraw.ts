@@ -56,10 +56,10 @@ const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
 const nowhere = { first: 0, last: 0 };
 
 /**
- * Looks at the events of a range that have dead letters. If `test` returns true for an event, removes its dead letters, and the
- * copies that were made when a letter was replayed. Dead letters are kept for 90 days, but the outbox's record of an event only
- * for 7 days. So this function cannot rely on the outbox and reads the letters themselves. It is called often, so the process
- * remembers the keys of letters, and reads a letter again only if its key is in the range.
+ * Looks at the events of a range that have dead letters. If `test` returns true for an event, removes the event's dead letters,
+ * and the copies of the event that were made when a letter was replayed. Dead letters are kept for 90 days, but the outbox's
+ * record of an event only for 7 days. So this function cannot rely on the outbox and reads the letters themselves. It is called
+ * often, so the process remembers the keys of letters, and reads a letter again only if its key is in the range.
  */
 export async function withdrawLetters(bus: Bus, range: EventRange, test: Test): Promise<void> {
   const { from, to, telling = '' } = range;

@@ -42,7 +42,7 @@ async function bytesOf(incoming: IncomingMessage): Promise<{ body: string; isWho
   return { body: Buffer.concat(chunks).toString(), isWhole };
 }
 
-it('an intake that stops still answers requests on open connections, with `Connection: close`', async () => {
+it('a stopping intake still answers requests on open connections, with `Connection: close`', async () => {
   // The agent has only two connections, so the third request waits until one of them is free, and then uses it.
   const agent = new Agent({ keepAlive: true, maxSockets: 2 });
   let answer: BytesAnswer;
@@ -100,7 +100,7 @@ describe('a download', () => {
     }
   });
 
-  it('is aborted if it has fewer bytes than announced, for example because they were removed meanwhile', async () => {
+  it('is aborted if it has fewer bytes than announced', async () => {
     answer = answering(['a part'], 9);
     expect(await download()).toEqual({ body: 'a part', isWhole: false });
     answer = answering(['all ', 'of it'], 9);

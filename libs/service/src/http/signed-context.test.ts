@@ -19,7 +19,7 @@ function signAt(now: number): { headers: Record<string, string>; end: number } {
 }
 
 describe('a signed context', () => {
-  it('is accepted only as long as it is valid, and only if its validity ends within a minute', () => {
+  it('is accepted only while it is valid, and only if its validity ends within a minute', () => {
     const { headers, end } = signAt(1_000_000_000_000);
     const at = (now: number) => verifiedContext(secrets, signed, headers, now)?.requestId;
     expect(end).toBe(1_000_000_030_000);

@@ -36,8 +36,8 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * Calls `start`. Then waits for SIGINT or SIGTERM, and stops the running parts in order. On SIGTERM, it drains them first. If a
  * signal comes during the start, it takes effect after the start. Resolves when the start is done, and rejects if `start`
  * rejects.
- * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Of this time, work
- * in flight takes at most 12 s, sweeps at most 8 s, and the relay at most 4 s.
+ * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Within this time,
+ * work in flight takes at most 12 s, sweeps at most 8 s, and the relay at most 4 s.
  * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
  * that may take minutes. Use it only if everything that `start` makes ends by itself when the process ends.
  * @param options.env The environment. By default, it is the environment of the process.

@@ -81,6 +81,6 @@ export function runOnBus<Schema extends typeof serviceConfig>(
       },
     };
   };
-  // The start may take minutes, and an interrupted start leaves nothing that the next start cannot take up.
+  // The start may take minutes. The next start can continue from whatever an interrupted start has left behind.
   return runProcess(name, startOnBus, { endsWhileStarting: true });
 }

@@ -93,8 +93,8 @@ export async function startService<App>(
   const shared = new Admission(runtime.operationsAtOnce);
   const admissionOf = ({ places }: OperationHandler<App>) =>
     ({ shared, own: new Admission(runtime.operationsAtOnce), none: undefined })[places];
-  // All at once. Requests for an operation come as soon as it is served, so under load, a start that waited for the broker
-  // after each operation would take long.
+  // Serves all operations at once. Requests for an operation come as soon as the operation is served. So under load, a start
+  // that waited for the broker after each operation would take long.
   intakes.push(
     ...(await Promise.all([
       ...internal.map((one) => serveInternal(one, options)),
@@ -130,7 +130,7 @@ export async function startService<App>(
   let stopping: Promise<void> | undefined;
   const stop = async () => {
     unwatch?.();
-    // If one of these fails, the others still end in order, and so do the parts below.
+    // If one of these parts fails to end, the other parts and the parts below still end in order.
     const ends = [
       store?.stop(),
       missed?.stop(),

@@ -1,8 +1,8 @@
 /** How many operations a service works on at the same time by default. This number keeps a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
 /**
- * The share of the time until the caller's deadline that an operation may spend on waiting and working. If it is expected to
- * need more time, it is turned away. In a standing queue, the share is smaller than in a burst.
+ * The share of the time until the caller's deadline that an operation may spend on waiting and working. An operation that is
+ * expected to need more time is turned away. In a standing queue, the share is smaller than in a burst.
  */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;

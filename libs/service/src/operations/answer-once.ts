@@ -32,7 +32,7 @@ interface Parts {
 
 /** How long a request with an idempotency key may run if the request has no deadline, in ms. */
 const usualMs = 10_000;
-/** Requests of this process that have conflicted over the same target continue one after the other. */
+/** If requests of this process have conflicted over the same target, they continue one after the other. */
 const turns = new Turns();
 
 /**

@@ -49,9 +49,9 @@ export class Audit {
   }
 
   /**
-   * Whether the request leaves a row even if it changes nothing. This is so if an operator sent it, or if its operation is
-   * always recorded. Usually, the row's event is stored together with a change of the request. If there is no such change, the
-   * event is stored alone.
+   * Whether the request leaves a row even if it changes nothing. This is so if an operator sent the request, or if the
+   * request's operation is always recorded. Usually, the row's event is stored together with a change of the request. If there
+   * is no such change, the event is stored alone.
    */
   get isOwed(): boolean {
     return this.#isWanted && (this.#context.operator !== undefined || this.#spec.audit === 'always');

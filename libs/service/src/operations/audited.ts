@@ -22,8 +22,8 @@ export interface AuditParts {
 
 /**
  * Does the work of a request that the audit log may record. The row's event is stored with the first change, in one write
- * (docs/adr/0060). A failed request usually makes no change with which its row could be stored. So failures are recorded only
- * by the service that keeps the audit log. It counts failures of the same kind in one row.
+ * (docs/adr/0060). A failed request usually makes no change with which its row could be stored. So only the service that keeps
+ * the audit log records failures. This service counts failures of the same kind in one row.
  */
 export async function audited<T>(audit: Audit, parts: AuditParts, work: () => Promise<T>): Promise<T> {
   const { outbox, auditLog, log } = parts;

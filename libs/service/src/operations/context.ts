@@ -48,7 +48,8 @@ export interface RequestContext {
   isShort?: true;
   /**
    * The Unix time in ms after which nobody waits for the answer, by this machine's clock. The header also carries the time that
-   * is left. The receiver uses that time instead, because the clocks of two machines may differ by more than a request takes.
+   * is left until then. The receiver uses the time that is left instead of the Unix time. The reason is that the clocks of two
+   * machines may differ by more than the length of a request.
    */
   deadline: number;
   params: Record<string, string>;

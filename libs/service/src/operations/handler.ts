@@ -55,7 +55,7 @@ export interface OperationHandler<App, O extends OperationSpec = OperationSpec> 
 /**
  * `shared`: the operation shares places with all operations of its service. `own`: the operation shares places with no other
  * operation. Use `own` for operations that wait for a hashing thread, for example to check a password. There are only a few
- * such threads, so in shared places these operations would block other operations that need only the store. `none`: the
+ * such threads. So in shared places, these operations would block the operations that need nothing but the store. `none`: the
  * operation needs no place, because it is always answered from memory.
  */
 export type Places = 'shared' | 'own' | 'none';

@@ -38,8 +38,8 @@ export interface ServeOptions<App> {
   namesUnread?: boolean;
   /**
    * Limits how many operations are worked on at the same time. Calls between services have no limit of their own. Operations
-   * make these calls, so the limit of operations also limits them. If the limit could turn such a call away, an operation could
-   * fail after it has already made a change.
+   * make these calls, so the limit of operations also limits the calls. If a limit could turn away such a call, the operation
+   * that makes the call could fail after it has already made a change.
    */
   admission?: Admission | undefined;
   /** Where the service stores answers to requests with an idempotency key. */

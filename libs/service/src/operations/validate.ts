@@ -197,7 +197,7 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
   const [{ field, error, code: own }] = faults;
   const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));
   return new ApiError(code, {
-    // For a rule with its own code, the message is the sentence that the error table has for this code.
+    // If a rule has its own code, the message is the sentence for this code in the error table.
     ...(own ? {} : { message: error }),
     ...(field ? { field } : {}),
     ...(faults.length > 1 ? { errors: all } : {}),

@@ -3,16 +3,16 @@ import { type EventOf, knownUsers, type userDeleted } from '@kith/contracts';
 import { ask } from '../operations/ask.ts';
 
 /**
- * While an event is younger than this, in ms, no import can have reused the id of its user. The identity service reserves the
- * id for nine days.
+ * If an event is younger than this, in ms, no import can have reused the id of the event's user. The identity service reserves
+ * the id for nine days.
  */
 const keptMs = 8 * 24 * 3600 * 1000;
 const askMs = 4_000;
 
 /**
  * Whether the user of a `user.deleted` event exists again. Dead letters are kept for 90 days, so such an event may be replayed
- * after an import has reused the id. In that case, it must not erase the data of the new user (docs/adr/0018). Asks identity
- * only if the event is old. Throws if identity does not answer.
+ * after an import has reused the id. In that case, the event must not erase the data of the new user (docs/adr/0018). Asks
+ * identity only if the event is old. Throws if identity does not answer.
  */
 export async function hasComeBack(
   bus: Bus,

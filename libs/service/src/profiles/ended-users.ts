@@ -35,9 +35,9 @@ export interface Looks {
 
 /**
  * When to look for a user's data again (Unix ms), or `null` after the last look. Nothing that began before the end of the
- * account takes longer than `lateMs`. The service continues to look for `clocksMs` longer than this, because one replica may
- * mark a user and another may erase the user's data, and their clocks may differ. The waits begin with `firstMs` and get
- * longer, because less and less data can still arrive.
+ * account takes longer than `lateMs`. The service continues to look for `clocksMs` after this time. The reason is that one
+ * replica may mark a user, another replica may erase the user's data, and their clocks may differ. The waits begin with
+ * `firstMs` and get longer, because less and less data can still arrive.
  */
 export function nextLook(endedAt: number, now: number, { firstMs, lateMs }: Looks): number | null {
   const last = endedAt + lateMs + clocksMs;
@@ -70,8 +70,8 @@ export class EndedUsers {
 
   /**
    * Calls `erase` for every user who is due, until nobody is due any more. `erase` has to set the next `lookAt` of its user. If
-   * some users cannot be erased, the others are erased nevertheless. Throws an `AggregateError` at the end if any user could
-   * not be erased. Stops after fifty failures, because the cause is then probably the same for all users.
+   * some users cannot be erased, still erases the others, and throws an `AggregateError` at the end. Stops after fifty
+   * failures, because the cause is then probably the same for all users.
    */
   async eachDue(
     erase: (user: EndedUser, now: number) => Promise<void>,
@@ -96,8 +96,8 @@ export class EndedUsers {
   }
 
   /**
-   * Sets the `lookAt` of a user to `at` (Unix ms). If another process sets it at the same time, the value of the faster process
-   * stays. If `at` is `null`, removes the mark of the user.
+   * Sets the `lookAt` of a user to `at` (Unix ms). If another process sets the `lookAt` at the same time, the value of the
+   * faster process stays. If `at` is `null`, removes the mark of the user.
    */
   async lookAgain(user: UserKey, at: number | null): Promise<void> {
     const id = idOf(user);

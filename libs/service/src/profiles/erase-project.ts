@@ -6,11 +6,13 @@ const batch = 1_000;
 /** The documents of a project in a service. Their ids begin with the project's id. */
 export interface OfProject {
   /**
-   * Documents that the service erases when it receives the events that say that users of the project were deleted.
-   * `eraseProject` only checks whether any are left.
+   * The documents that the service erases when it receives the events about the deletion of the project's users. `eraseProject`
+   * does not erase them. It checks whether any of them remain.
    */
   awaited: readonly AnyCollection[];
-  /** Copies of users and sums over users, which are useless when the users are erased. `eraseProject` clears them. */
+  /**
+   * The copies of users, and the sums over users. They are useless when the users are erased, so `eraseProject` clears them.
+   */
   cleared: readonly (AnyCollection | Counters)[];
 }
 

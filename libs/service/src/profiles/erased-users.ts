@@ -15,7 +15,10 @@ export const erasedUserCollection = collection<{ until: number }>({
   expires: ({ until }) => until,
 });
 
-/** How long a mark stays after the last look for the user's data is due, in ms. So a delayed sweep still finds the mark. */
+/**
+ * How long a mark stays after the last look for the user's data is due, in ms. With this extra time, a delayed sweep still
+ * finds the mark.
+ */
 const spareMs = 10 * 60_000;
 
 interface UserKey {

@@ -5,7 +5,7 @@ import type { Profile, ProfileParts } from './profiles.ts';
 
 /** How many users one request to identity may name. */
 const askLimit = 100;
-/** How long to wait for the present profile from identity if the copy has an earlier profile, in ms. */
+/** How long to wait until identity returns the present profile, if the copy has an earlier profile, in ms. */
 const presentMs = 500;
 
 interface Users {

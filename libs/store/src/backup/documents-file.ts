@@ -32,7 +32,8 @@ export interface PutEvent {
 /** Number of documents that are read together. */
 const some = 1_000;
 /**
- * The `rev` of the document that was stored last. It may begin at any number, because no service has read these documents yet.
+ * The `rev` of the document that was stored last. The first `rev` may be any number, because no service has read these
+ * documents yet.
  */
 let rev = 0;
 

@@ -52,8 +52,8 @@ export interface ServiceBackup {
   /** Rows that replace a target that is gone. There are no such rows while the target exists. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
   /**
-   * The counters to which each row adds, and what it adds. A backup does not copy counters. It computes them again from the
-   * rows.
+   * The counters to which each row adds, and the numbers that the row adds. A backup does not copy counters. It computes them
+   * again from the rows.
    */
   counted?: readonly {
     rows: AnyCollection;
@@ -71,9 +71,9 @@ export interface ServiceBackup {
   sealed?: readonly Sealed[];
   standing(event: EventEnvelope, copied: Copied): Standing;
   /**
-   * Present if the service ends a target first, and later erases what is below this target: other targets, and rows. In this
-   * case, the copy may hold the target in its state before the end, but only some of what is below it. If the event ends a
-   * target that the copy has, returns the target in its state after the end.
+   * Present if the service first ends a target, and later erases everything below this target (other targets, and rows). In
+   * this case, the copy may hold the target in its state before the end, but only a part of what was below the target. If the
+   * event ends a target that the copy has, returns the target in its state after the end.
    */
   ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
   /**

@@ -15,7 +15,7 @@ import type { Follows, ServiceBackup } from './service-backup.ts';
 export interface CopyOptions {
   /** Whether every consumer had already received an event when the backup began. The event was published at `position`. */
   hasArrived: (event: EventEnvelope, position: number) => boolean;
-  /** The events of the service that a consumer has given up. They count as unpublished. */
+  /** The service's events that a consumer has given up. They count as unpublished. */
   givenUp: () => Promise<EventEnvelope[]>;
   /** Called from time to time, and at the end of a collection, with the number of documents that are copied. */
   progress?: (collection: string, count: number) => void;
@@ -306,8 +306,8 @@ export class ServiceCopy implements AsyncDisposable {
     }
     this.#endTargets();
     // A consumer may have given up an event so long ago that `events` no longer has it. So the events that consumers have given
-    // up are copied too. They are read last. If an erasure has removed an event from `events` meanwhile, it has also removed
-    // the given-up event by now, so the backup contains neither.
+    // up are copied too. They are read last. If an erasure has removed an event from `events` meanwhile, the erasure has also
+    // removed the given-up event by now. So the backup contains neither.
     const givenUp = await this.#options.givenUp();
     this.#file.together(() => {
       for (const event of givenUp) this.#file.unpublish(event);
@@ -315,8 +315,8 @@ export class ServiceCopy implements AsyncDisposable {
   }
 
   /**
-   * If a target was ended after it was copied, stores it in the copy as ended (`ServiceBackup.ended`). If a consumer has given
-   * up the event of the end, the event does not count, because a restore after this event may have brought its target back.
+   * If a target was ended after it was copied, stores it in the copy as ended (`ServiceBackup.ended`). The event of an end does
+   * not count if a consumer has given up this event. A restore after the event may have brought its target back.
    */
   #endTargets(): void {
     const { ended } = this.#backup;

@@ -46,8 +46,9 @@ export async function snapshotFiles(
 }
 
 /**
- * Copies database files that probably no process writes to. Writes nothing into their folder. So the folder may be read-only.
- * If a process has meanwhile written to one of them, or has died without closing it, copies them as {@link snapshotFiles} does.
+ * Copies database files to which probably no process is writing. Writes nothing into the folder of these files, so the folder
+ * may be read-only. If a process has meanwhile written to one of the files, or has died without closing it, copies the files as
+ * {@link snapshotFiles} does.
  */
 export async function copyStillFiles(files: readonly { from: string; to: string }[]): Promise<void> {
   const isOpen = () => files.some(({ from }) => ['-wal', '-journal'].some((end) => existsSync(from + end)));

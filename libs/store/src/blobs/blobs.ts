@@ -22,7 +22,7 @@ export class BlobRemoved extends Error {
   }
 }
 
-/** Thrown to a reader if a part of a blob's bytes is missing, although nobody has removed the blob, or cannot be read. */
+/** Thrown to a reader if a part of a blob's bytes cannot be read, or is missing although nobody has removed the blob. */
 export class BlobDamaged extends Error {
   override name = 'BlobDamaged';
 }

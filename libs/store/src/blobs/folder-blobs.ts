@@ -102,8 +102,8 @@ export class FolderBlobs implements Blobs {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         return await rename(draft, path);
       } catch (error) {
-        // `rename` fails if another call has removed the folder, or a folder above it, because it was still empty. `mkdir` can
-        // fail too, if a folder that it has just found is removed at that moment.
+        // `rename` fails if another call has removed the folder, or a folder above it, because that folder was still empty.
+        // `mkdir` can fail too, if a folder that it has just found is removed at that moment.
         if (!isMissing(error) || tries === mostTries) throw error;
       }
     }
@@ -209,7 +209,7 @@ async function openChunks(
 
 /**
  * A range of the bytes of a file. While the reader uses a chunk, the next chunk is already being read. If a read fails, throws
- * what `reasonFor` makes of the error.
+ * the error that `reasonFor` returns.
  */
 async function* chunksOf(
   file: FileHandle,

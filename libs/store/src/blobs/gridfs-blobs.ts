@@ -19,7 +19,7 @@ import { eachChunk } from './each-chunk.ts';
 const chunkBytes = 255 * 1024;
 /**
  * How many chunks a reader gets from the database at a time. While a client is slow, this many chunks stay in memory. The
- * streams of the driver would fetch as much as fits into one answer of the database, which is 16 MiB.
+ * streams of the driver would fetch as much as fits into one answer of the database. This is 16 MiB.
  */
 const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query reads only the index, not the chunks. */
@@ -47,7 +47,7 @@ interface Chunk {
   data: Binary;
 }
 
-/** When a process has last begun to look at the chunks of all files. */
+/** The time at which a process last began to look at the chunks of all files. */
 interface Pass {
   _id: 'whole';
   at: Date;
@@ -55,7 +55,7 @@ interface Pass {
 
 /**
  * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a reader finds a complete file or
- * no file. Chunks without a file were left by a process that died, or by a removal that was interrupted.
+ * no file. If there are chunks without a file, a process has died, or a removal was interrupted.
  */
 export class GridFsBlobs implements Blobs {
   readonly #client: MongoClient;
@@ -208,10 +208,10 @@ export class GridFsBlobs implements Blobs {
   }
 
   /**
-   * If this process has to look at the chunks of all files, claims this pass and returns the time of the claim. Recent files
-   * alone are not enough. MongoDB may have been interrupted while it removed the chunks of an old file, or no process may have
-   * run for a while. One process claims each pass, so that the others do not read the same chunks. If this process dies, the
-   * next pass finds the chunks that are left.
+   * If this process has to look at the chunks of all files, claims this pass and returns the time of the claim. It is not
+   * enough to look at recent files. MongoDB may have been interrupted while it removed the chunks of an old file, or no process
+   * may have run for a while. One process claims each pass, so that the others do not read the same chunks. If this process
+   * dies, the next pass finds the remaining chunks.
    */
   async #claimWhole(): Promise<Date | undefined> {
     const at = new Date();
@@ -230,8 +230,8 @@ export class GridFsBlobs implements Blobs {
 
   async #sweepBetween(from: ObjectId | undefined, before: ObjectId): Promise<void> {
     for (let after = from; ; ) {
-      // Looks at all chunks of a file, because MongoDB removes them one by one. If a removal was interrupted, any of them may
-      // be left.
+      // Looks at all chunks of a file, because MongoDB removes them one by one. If a removal was interrupted, any of the chunks
+      // may still be there.
       const some = await this.#chunks
         .find(
           { files_id: { $lt: before, ...(after && { $gt: after }) } },
@@ -268,7 +268,7 @@ function idAt(time: number): ObjectId {
 }
 
 /**
- * Filter for the keys that begin with a prefix. The prefix ends with `/`. `0` is the next character after `/` in ASCII, so it
+ * A filter for the keys that begin with a prefix. The prefix ends with `/`. `0` is the next character after `/` in ASCII, so it
  * makes the upper bound of these keys.
  */
 function below(prefix: string): { $gt: string; $lt: string } {

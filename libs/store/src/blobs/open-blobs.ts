@@ -18,8 +18,8 @@ export function blobsAt(text: string): BlobsConfig {
 }
 
 /**
- * Opens the store of files. A driver is loaded only for the kind that needs it. With `readOnly`, a folder may be one that this
- * process cannot write to. Throws `StartError`.
+ * Opens the store of files. A driver is loaded only for the kind that needs it. With `readOnly`, this process need not have the
+ * right to write to the folder. Throws `StartError`.
  */
 export async function openBlobs(config: BlobsConfig, options: { readOnly?: boolean } = {}): Promise<Blobs> {
   if (config.kind === 'folder') return FolderBlobs.open(config.folder, options);

@@ -9,8 +9,8 @@ export interface BlobFaults<E extends BlobEntry> {
 }
 
 /**
- * Reads a recorded blob as far as it can be read, and reports to `faults` if that is not all of it. Resolves to `undefined` if
- * nothing can be read. Throws `BlobRemoved` to the reader if the blob is removed meanwhile.
+ * Reads a recorded blob as far as possible. If not all of the blob can be read, reports this to `faults`. Resolves to
+ * `undefined` if nothing can be read. Throws `BlobRemoved` to the reader if the blob is removed meanwhile.
  */
 export async function readRecorded<E extends BlobEntry>(
   from: Pick<Blobs, 'read'>,
@@ -28,7 +28,7 @@ export async function readRecorded<E extends BlobEntry>(
   return undefined;
 }
 
-/** If bytes are missing at the end of a blob, a folder and S3 do not know it. They give fewer bytes and no error. */
+/** If bytes are missing at the end of a blob, a folder and S3 do not notice. They return fewer bytes, without an error. */
 async function* readableBytes<E extends BlobEntry>(
   bytes: AsyncIterable<Uint8Array>,
   entry: E,

@@ -1,6 +1,6 @@
 import { ApiError } from '@kith/base';
 
-/** SQLite's error code if it could not read or write a file. */
+/** SQLite's error code for a failure to read or write a file. */
 const ioError = 10;
 
 /**

@@ -73,7 +73,8 @@ export type Refusal =
 
 /**
  * A change of one document, the target, with the rows, counters and events that follow from it. A compare-and-set of the target
- * decides whether the change is made. The change is stored completely or not at all, and nobody sees only a part of it.
+ * decides whether the change is made. The change is stored completely or not at all. No reader sees a part of the change
+ * without the rest.
  */
 export interface Change<D> {
   in: Collection<D>;
@@ -87,7 +88,7 @@ export interface Change<D> {
    * document describes.
    */
   erases?: boolean;
-  /** Keys of an index. For each key, the collection must already have a document with this key. */
+  /** The keys of an index. For each key, the collection must already have a document with this key. */
   below?: { index: string; keys: readonly string[] };
   /** `put: null` removes the row. */
   rows?: readonly { in: AnyCollection; id: string; put: unknown }[];
@@ -124,8 +125,8 @@ export type Kept =
   | { at: number; refusal: Refusal; isPartly?: true };
 
 /**
- * Answers to requests with an idempotency key. Each answer is stored together with the change that it reports, or not at all
- * (docs/adr/0046).
+ * The answers to requests with an idempotency key. Each answer is stored together with the change that it reports, or not at
+ * all (docs/adr/0046).
  */
 export interface Replies {
   /**
@@ -156,18 +157,18 @@ export interface Replies {
  */
 export interface Documents {
   readonly outbox: Outbox;
-  /** Answers to requests with an idempotency key. Present if `replyCollection` is declared. */
+  /** The answers to requests with an idempotency key. Present if `replyCollection` is declared. */
   readonly replies: Replies | undefined;
   /**
-   * Documents by id. Missing documents are left out. With `settled`, also settles the documents: later reads show everything
-   * that follows from their changes.
+   * Returns documents by id. Missing documents are left out. With `settled`, also settles the documents: later reads show
+   * everything that follows from their changes.
    */
   get<D>(
     of: Collection<D>,
     ids: readonly string[],
     how?: { settled?: boolean },
   ): Promise<Map<string, Stored<D>>>;
-  /** Documents by keys of an index. The documents of each key are in the order of their ids. */
+  /** Returns documents by keys of an index. The documents of each key are in the order of their ids. */
   by<D>(of: Collection<D>, index: string, keys: readonly string[]): Promise<Map<string, Stored<D>[]>>;
   /** The search texts of documents, by id. Reads only these texts, and not the whole documents. */
   texts<F extends string>(
@@ -182,8 +183,8 @@ export interface Documents {
   /** The values of counters, by id. The result has an entry for every given id. */
   sums<F extends string>(of: Counters<F>, ids: readonly string[]): Promise<Map<string, Record<F, number>>>;
   /**
-   * Documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same key are
-   * sorted by id. To read an index in several calls, all its keys must differ.
+   * Returns the documents in a range of ids, or of keys of an index, in the order of the ids or keys. Documents with the same
+   * key are sorted by id. To read an index in several calls, all its keys must differ.
    */
   range<D>(of: Collection<D>, range: Range, index?: string): Promise<Stored<D>[]>;
   /** The rows of a range, and the total number of rows, which a counter holds. Reads both at about the same time. */
@@ -198,8 +199,8 @@ export interface Documents {
    */
   count(of: AnyCollection, range: Counted, index?: string): Promise<number>;
   /**
-   * Documents of a range in which a field contains a text, and their total. With `starts`, the field has to begin with the
-   * text. Reads the whole range, or with `atOnce` a part of it.
+   * Searches a range for documents with a field that contains a text. Returns the documents and their total. With `starts`, the
+   * field has to begin with the text. Reads the whole range, or with `atOnce` a part of it.
    */
   search<D>(of: Collection<D>, range: Range, how: Search): Promise<Found<D>>;
   /**
@@ -221,10 +222,10 @@ export interface Documents {
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**
-   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. If another process is
-   * creating a target with one of these keys, this call makes that process check again, before it commits, that the documents
-   * exist which its change requires (`Change.below`). If such a document was deleted before this call, and the call returns
-   * nothing, no target with these keys can appear any more.
+   * Settles and returns at most `limit` targets that have one of the given keys, in no particular order. Another process may be
+   * creating a target with one of these keys. This call makes that process check again, before its commit, whether the
+   * documents that its change requires (`Change.below`) still exist. If such a document was deleted before this call, and the
+   * call returns nothing, no target with these keys can appear any more.
    */
   remaining<D>(
     of: Collection<D>,

@@ -97,8 +97,8 @@ export function afterChange<T>(work: () => T): T | undefined {
 }
 
 /**
- * Does `work` if the changes of the request are held, and it is certain later that none of them was made. If the process dies
- * before that, the work is not done. `work` must not fail. Returns whether the changes are held.
+ * Keeps `work` for later if the changes of the request are held. Does it only if it becomes certain that none of these changes
+ * was made. If the process dies before that, the work is not done. `work` must not fail. Returns whether the changes are held.
  */
 export function ifUnmade(work: () => Promise<void>): boolean {
   const held = HeldChanges.current();

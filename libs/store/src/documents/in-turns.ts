@@ -8,8 +8,8 @@ export interface Asked {
 
 /**
  * Splits changes into turns, which are made one after the other. Within a turn, no change depends on another. A change depends
- * on an earlier change if both have the same target, or if both take or give up the same unique key. It also depends on the
- * earlier change if one of the two requires a key (`below`) that the other writes.
+ * on an earlier change if both have the same target, or if both take or give up the same unique key. A change also depends on
+ * the earlier change if one of the two changes writes a key, and the other change requires this key (`below`).
  */
 export function inTurns(changes: readonly AnyChange[]): Asked[][] {
   const turns: Asked[][] = [];

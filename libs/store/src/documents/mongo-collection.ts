@@ -35,7 +35,7 @@ export type MongoTarget = MongoDocument & TargetFields;
 
 /** All fields that make up the content. */
 export const contentFields = ['shape', 'd', 'k', 's', 'expiresAt'] as const;
-/** Filter for documents with content. */
+/** A filter for documents with content. */
 export const isThere = { shape: { $exists: true } } as const;
 
 /**
@@ -199,7 +199,7 @@ function orderOf(field: string, backwards: true | undefined): Record<string, 1 |
   return { [field]: way, _id: way };
 }
 
-/** Filter for values between two bounds. */
+/** A filter for values between two bounds. */
 export function between({ above, below, except = [] }: Pick<Range, 'above' | 'below' | 'except'>) {
   return { $gt: above, $lt: below, ...(except.length > 0 && { $nin: [...except] }) };
 }

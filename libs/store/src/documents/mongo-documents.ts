@@ -59,7 +59,7 @@ const ever = { $gt: new Date(0) };
  * and then the rows, if there are more rows than the page skips.
  */
 const shallow = 20_000;
-/** After how many lost races a change fails. Each race was lost because another change of the target was made. */
+/** The number of lost races after which a change fails. A race is lost if another change of the target is made first. */
 const attempts = 5;
 
 /**
@@ -256,7 +256,7 @@ class MongoDocuments implements Documents {
     // Does not delete counters with intents. An intent belongs to a change that is about to add to the counter. Without the
     // counter, this change would never be counted.
     const idle = 'fields' in of ? { 'pending.0': { $exists: false } } : {};
-    // Includes what is left of removed rows, because their ids are in the range too.
+    // Includes the remains of removed rows, because their ids are in the range too.
     const some = stored.find(
       { _id: { $gt: above, $lt: below }, ...idle },
       { projection: { _id: 1 }, sort: { _id: 1 }, limit },
@@ -405,8 +405,8 @@ class MongoDocuments implements Documents {
   }
 
   /**
-   * Makes the placeholder of a new target, or takes over the placeholder that another process has left. Returns `undefined` if
-   * the target exists already.
+   * Makes the placeholder of a new target, or takes over the placeholder that another process has left behind. Returns
+   * `undefined` if the target exists already.
    */
   async #placeOf(reads: MongoReads<unknown>, id: string, set: unknown): Promise<MongoTarget | undefined> {
     const stored = reads.stored as unknown as MongoCollection<MongoTarget>;

@@ -30,8 +30,8 @@ export function isInsert(change: AnyChange): change is Insert {
 }
 
 /**
- * Splits inserts, in order, into steps. All inserts of a step can be made in one write, because they are in one collection, and
- * no two of them have an id or unique key in common.
+ * Splits inserts, in order, into steps. One write can make all inserts of a step. They are in one collection, and no two of
+ * them have an id or a unique key in common.
  */
 export function* inSteps(inserts: readonly Insert[]): Generator<Insert[]> {
   let step: Insert[] = [];

@@ -30,9 +30,9 @@ export interface MongoManyOptions {
 }
 
 /**
- * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. If a
- * change gets no outcome in this way, for example because another process was faster, `makeOne` makes it alone and returns its
- * outcome.
+ * Makes many changes. Changes that do not depend on each other are made together (`changeAll`), in about ten round trips. A
+ * change may get no outcome in this way, for example because another process was faster. Then `makeOne` makes the change alone,
+ * and returns its outcome.
  */
 export class MongoMany {
   readonly #options: MongoManyOptions;
@@ -55,7 +55,8 @@ export class MongoMany {
   }
 
   /**
-   * Makes changes of one collection that do not depend on each other. Changes that get no outcome here are left to `makeOne`.
+   * Makes changes of one collection that do not depend on each other. If a change gets no outcome here, `makeOne` makes the
+   * change later.
    */
   async #makeTogether(asked: readonly Asked[], outcomes: Outcome[]): Promise<void> {
     const { db, settler, outbox, onStep, readsOf, settled } = this.#options;
@@ -130,7 +131,7 @@ async function begin(reads: MongoReads<unknown>, asked: readonly Asked[]): Promi
   const taken = await insertAbsent(stored, places);
   const targets = new Map(places.map((place) => [place._id, place]));
   if (taken.length > 0) {
-    // Takes over placeholders that other processes have left.
+    // Takes over placeholders that other processes have left behind.
     const _id = { $in: taken.map((place) => place._id) };
     const found = await stored.find({ _id, shape: { $exists: false } }).toArray();
     const leftById = new Map(found.map((place) => [place._id, place]));

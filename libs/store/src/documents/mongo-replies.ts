@@ -23,7 +23,7 @@ interface Parts {
 }
 
 /**
- * Answers on MongoDB. As with counters (docs/adr/0005), the answer reaches the request's document only after the change is
+ * The answers on MongoDB. As with counters (docs/adr/0005), the answer reaches the request's document only after the change is
  * committed. First, the request's document names the change. Then the commit stores the answer in the target. Finally, the
  * answer is copied from the target to the request's document. So a process that finds an open request can find out whether the
  * request has changed anything. A request that has changed nothing can be stopped.
@@ -54,8 +54,8 @@ export class MongoReplies implements Replies {
       }
       // Reads the clock again: the claim may have been made after `now`.
       const left = Number(there.until) - Date.now();
-      // If the time left is more than twice the time for which the claim was made, a clock is wrong, and the request does not
-      // count as running. A smaller difference between the clocks of replicas does not end a running request.
+      // A clock is wrong if the time left is more than twice the time for which the claim was made. In this case, the request
+      // does not count as running. A smaller difference between the clocks of replicas does not end a running request.
       const isRunning = left > 0 && left <= 2 * (there.forMs ?? 0);
       if (there.pending?.length) {
         if (await this.#parts.settler.settleReply(stored.collectionName, there, { stop: !isRunning }))

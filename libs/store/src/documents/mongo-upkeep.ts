@@ -21,10 +21,10 @@ import {
  * process works on a change, even on machines whose clocks differ.
  */
 const emptyMs = clocksMs + 10 * 60_000;
-/** Filter for a target that holds no events (its outbox is empty) and has no unsettled change. */
+/** A filter for a target that holds no events (its outbox is empty) and has no unsettled change. */
 const isQuiet = { outboxAt: { $exists: false }, unsettled: { $exists: false } } as const;
 const noContent = Object.fromEntries(contentFields.map((field) => [field, '' as const]));
-/** Filter for the placeholder of a target that was never made. */
+/** A filter for the placeholder of a target that was never made. */
 export const neverWas = { shape: { $exists: false }, lastOp: { $exists: false }, ...isQuiet } as const;
 /** Number of ranges whose rows are looked for at the same time. */
 const fewRanges = 10;
@@ -144,8 +144,8 @@ async function firstRows(
 }
 
 /**
- * Prevents the commits of targets that are being made. A target that commits before this call reaches it is not affected: it
- * has content by then, so the next search returns it.
+ * Prevents the commits of targets that are being made. A target is not affected if it commits before this call reaches it. Such
+ * a target has content by then, so the next search returns it.
  */
 async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[]): Promise<void> {
   const _id = { $in: [...ids] };

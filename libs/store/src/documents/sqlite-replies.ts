@@ -6,8 +6,8 @@ import type { Reply } from './reply-collection.ts';
 import type { SqliteTable } from './sqlite-table.ts';
 
 /**
- * Answers on SQLite. Each answer is a row that is written in the transaction of its change. Requests that are not finished are
- * known only to this process, and are forgotten when it ends.
+ * The answers on SQLite. Each answer is a row that is written in the transaction of its change. Requests that are not finished
+ * are known only to this process, and are forgotten when it ends.
  */
 export class SqliteReplies implements Replies {
   readonly #db: DatabaseSync;

@@ -6,6 +6,6 @@ export const surely = {
   // With a lower level, a read could see a change that a failover rolls back. Kith would then settle or publish a change that
   // does not exist.
   readConcern: { level: 'majority' },
-  // A secondary may not have a change yet that was just made.
+  // A secondary may still lack a change that was just made.
   readPreference: 'primary',
 } as const satisfies MongoClientOptions;

@@ -41,7 +41,7 @@ export async function readBatch<T extends Document>(
   try {
     const command = { find: collectionName, filter, ...options, readConcern };
     const { cursor } = (await db.command(command)) as unknown as Answer<T>;
-    // The id is a BSON long. The driver returns it as a number if it fits into one.
+    // The id is a BSON long. If the id fits into a number, the driver returns it as a number.
     if (Number(cursor.id) === 0) return cursor.firstBatch;
     await db.command({ killCursors: collectionName, cursors: [cursor.id] });
   } catch (error) {

@@ -58,7 +58,7 @@ test('each bulk runs in the async context of its caller', async () => {
   expect(await Promise.all(['a', 'b', 'c'].map(bulk))).toEqual(['a', 'b', 'c']);
 });
 
-test('a bulk that fails leaves nothing, and the bulks beside it are stored once', async () => {
+test('a failing bulk leaves nothing, and the bulks beside it are stored once', async () => {
   using notes = open('failing');
   const outcomes = await Promise.allSettled([
     notes.bulks.run(() => notes.note('before')),

@@ -32,7 +32,7 @@ interface EventDocument {
   at: Date;
   unpublished?: true;
   /**
-   * Set if the usual key of this event (`eventKey`) was already taken by another event, unless the aggregate had ended with
+   * Set if another event had already taken the usual key of this event (`eventKey`). Not set if the aggregate had ended with
    * that other event (`end`).
    */
   conflict?: true;
@@ -169,7 +169,7 @@ export class MongoOutbox implements Outbox {
     });
   }
 
-  /** Finds events by the time at which they expire, because this time follows from the time at which they were published. */
+  /** Finds published events by their expiry time, which follows from the time of their publication. */
   async #publishedSince(since: number, range: EventRange): Promise<EventDocument[]> {
     const end = { projection: { expireAt: 1 }, sort: { expireAt: 1 }, skip: stepLength - 1 } as const;
     return searchInSteps(new Date(since + keepMs), Number.POSITIVE_INFINITY, async (from) => {
@@ -330,9 +330,9 @@ export class MongoOutbox implements Outbox {
   /**
    * Looks at copies whose keys were taken. Most of the time, the same event was copied before. If another event has the key,
    * the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the relay
-   * reports it: two events of an aggregate can have the same `seq` only if a database has lost a change that it had
-   * acknowledged. If the aggregate had ended with the first event, the second event belongs to a later life of the aggregate,
-   * which counts from 1 again. Such a copy is not marked.
+   * reports it. Two events of an aggregate can have the same `seq` only if a database has lost an acknowledged change. If the
+   * aggregate had ended with the first event, the second event belongs to a later life of the aggregate. In this life, `seq`
+   * counts from 1 again. Such a copy is not marked.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;
@@ -375,7 +375,7 @@ function eventsIn(range: EventRange): Filter<EventDocument> {
   return { _id: key, ...telling };
 }
 
-/** Filter for the events that an aggregate's document holds. */
+/** A filter for the events that an aggregate's document holds. */
 function entriesIn({ from, to, telling }: EventRange) {
   const text = telling?.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
   return { key: { $gt: from, $lt: to }, ...(text && { event: { $regex: text } }) };

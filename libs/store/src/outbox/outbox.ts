@@ -59,7 +59,7 @@ export interface Outbox {
   unpublished(limit: number, past?: Past): Promise<StoredEvent[]>;
   /**
    * Marks events as published, and notes the span of their copies. If an event already has a span, this span is widened to
-   * include the new one. With `copies`, also stores a mark at the last position of the span, which names the events.
+   * include the new one. With `copies`, also stores a mark at the last position of the span. The mark names the events.
    */
   markPublished(keys: readonly string[], copies?: Copies): Promise<void>;
   /**
@@ -105,13 +105,16 @@ export interface Facts {
   heard: HeardLog;
 }
 
-/** For each durable consumer of the service, up to where in the log it has received all events (docs/adr/0061). */
+/**
+ * For each durable consumer of the service: the place in the log up to which the consumer has received all events
+ * (docs/adr/0061).
+ */
 export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
   /**
-   * For each durable: an end of the log that the durable has reached, and `next`, a later end that it had not reached when it
-   * was last checked.
+   * For each durable: an end of the log that the durable has reached, and a later end, `next`. The durable had not reached
+   * `next` when it was last checked.
    */
   durables: Record<string, LogEnd & { next?: LogEnd }>;
 }

@@ -33,7 +33,7 @@ const marksTables = `
 const publishedIndex = 'CREATE INDEX events_published ON events (at) WHERE published = 1;';
 /**
  * Adds a column for the position of the mark that holds the event's key; NULL if no mark holds it. Earlier versions could leave
- * a key in two marks, so the script keeps it only in the mark with the higher position.
+ * a key in two marks, so the script keeps the key only in the mark with the higher position.
  */
 const markColumn = `
   ALTER TABLE events ADD COLUMN mark INTEGER;
@@ -89,8 +89,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
       `SELECT key, event, at FROM events WHERE published = 0 AND at >= ?
          AND key NOT IN (SELECT value FROM json_each(?)) ORDER BY at LIMIT ?`,
     );
-    // The log keeps an event for a week from its publication, and the outbox keeps its record for as long. So once an event is
-    // published, `at` is the time of its publication.
+    // The log keeps an event for a week after its publication, and the outbox keeps its record of the event for the same time.
+    // So once an event is published, `at` is the time of its publication.
     this.#mark = db.prepare('UPDATE events SET published = 1, mark = ?, at = ? WHERE key = ?');
     this.#published = db.prepare(
       `SELECT key, event, at FROM

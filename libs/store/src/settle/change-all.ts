@@ -14,9 +14,9 @@ export interface ManyChange extends Omit<Change, 'events'> {
 
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
- * each change whether it was made. A change is not made if its target has changed since it was read, if another change has
- * taken a unique key, or if the database aborted the change to end a deadlock. All targets are in one collection, and no two
- * changes have the same target.
+ * each change whether it was made. A change is not made in three cases: its target has changed since it was read, another
+ * change has taken a unique key, or the database aborted the change to end a deadlock. All targets are in one collection, and
+ * no two changes have the same target.
  */
 export async function changeAll(
   db: Db,

@@ -80,9 +80,9 @@ export class RollForward {
   }
 
   /**
-   * Finds out whether the change that an answer's document names was made. Returns `true` if the document has to be read again:
-   * the answer is written, or there will be no answer. Returns `false` while the change may still be made. With `stop`,
-   * prevents such a change from committing, and returns `true`.
+   * An answer's document may name a change. Finds out whether this change was made. Returns `true` if the document has to be
+   * read again: the answer is written, or there will be no answer. Returns `false` while the change may still be made. With
+   * `stop`, prevents such a change from committing, and returns `true`.
    */
   async settleReply(collection: string, reply: CounterFields, how: { stop: boolean }): Promise<boolean> {
     const at = { in: collection, id: reply._id };

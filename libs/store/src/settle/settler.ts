@@ -28,7 +28,7 @@ export class ClaimLost extends Error {}
  * intents.
  */
 const mostIntents = 500;
-/** Filter for a counter that has room for one more intent. */
+/** A filter for a counter that has room for one more intent. */
 const hasRoom = { [`pending.${mostIntents - 1}`]: { $exists: false } };
 const retryMs = 50;
 /** Maximum number of changes that wait for room in one process at the same time. */

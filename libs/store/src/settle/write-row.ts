@@ -37,8 +37,8 @@ export async function writeRow(
 
 /**
  * The content of a row that no list shows. With `rev: -1`, such a row is a placeholder until the real row replaces it. The
- * write that makes the row visible can only replace a row, not insert one. So if a writer is suspended just before this write,
- * and the placeholder is replaced or deleted meanwhile, the late write has no effect.
+ * write that makes the row visible can only replace a row, not insert one. A writer may be suspended shortly before this write,
+ * and the placeholder may be replaced or deleted meanwhile. Then the late write has no effect.
  */
 export function goneRow(): { gone: true; expireAt: Date } {
   return { gone: true, expireAt: new Date(Date.now() + goneForMs) };

@@ -84,7 +84,7 @@ export class Client {
     this.#isDead = true;
   }
 
-  /** Fails all calls that still wait in a process that has died, so that the promises of this process settle. */
+  /** Fails all calls that still wait in a dead process, so that the promises of this process settle. */
   bury(): void {
     this.#isBuried = true;
     this.#isDead = false;

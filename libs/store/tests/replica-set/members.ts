@@ -26,7 +26,9 @@ export class Member {
   head: Data = new Map();
   /** The data after the first `commit` entries of `log`. */
   readonly committed: Data = new Map();
-  /** How many entries of `log` this member knows a majority to have, counted from the first. They are never rolled back. */
+  /**
+   * The number of entries at the start of `log` that a majority has, as far as this member knows. They are never rolled back.
+   */
   commit = 0;
   /** Whether this member believes that it has been the primary since the election of `term`. */
   isPrimary = false;

@@ -92,8 +92,8 @@ export async function losesNothing(numRuns: number, withinMs: number): Promise<v
 }
 
 /**
- * If an intent has no commit after this time, in ms, a process that finds the intent makes sure that the intent's change can
- * never commit.
+ * A process may find an intent that still has no commit after this time, in ms. The process then makes sure that the change of
+ * this intent can never commit.
  */
 const longMs = 31_000;
 const metrics = new Metrics();
