@@ -40,10 +40,10 @@ const patienceMs = 250;
 /**
  * Makes a file if it does not exist, and locks it for this process, by a write transaction that stays open. When the process
  * ends, for whatever reason, the operating system removes the lock. Throws an error that {@link isBusy} recognizes if another
- * process has locked the file.
+ * process has locked the file. Blocks this process for up to `waitMs` to wait for the other process.
  */
-export function lockBy(file: string): DatabaseSync {
-  const lock = new DatabaseSync(file, { timeout: patienceMs });
+export function lockBy(file: string, { waitMs = patienceMs } = {}): DatabaseSync {
+  const lock = new DatabaseSync(file, { timeout: waitMs });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
