@@ -14,7 +14,14 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { importUsers, type OwnUser, type Project, type ProjectUser } from '@kith/contracts';
 import { openDataFolder } from '@kith/platform';
 import { commands } from '@kith/platform/cli';
-import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  compileCache,
+  sharedPlatform,
+  type TestPlatform,
+  type TestUser,
+  waitFor,
+} from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import about from '../package.json' with { type: 'json' };
 import { accessOf, kith, main, runKith } from './support/command.ts';
@@ -240,7 +247,7 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     const socket = connect(join(folder, 'socket'));
     const [other] = await once(server, 'connection');
     const child = spawn(process.execPath, [main, 'users', 'set-password', ...about, '--password-file', '-'], {
-      env: { ...process.env, ...accessOf(platform) },
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache(), ...accessOf(platform) },
       stdio: [socket, socket, 'pipe'],
     });
     socket.destroy();
