@@ -1,9 +1,10 @@
-// Starts at most 2 platforms and 6 processes.
+// Starts at most 2 platforms and 8 processes.
 import { spawn } from 'node:child_process';
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, mkdtempDisposable, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -13,7 +14,14 @@ import { InProcessBus } from '@kith/bus/in-process';
 import { importUsers, type OwnUser, type Project, type ProjectUser } from '@kith/contracts';
 import { openDataFolder } from '@kith/platform';
 import { commands } from '@kith/platform/cli';
-import { availableEngines, sharedPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import {
+  availableEngines,
+  compileCache,
+  sharedPlatform,
+  type TestPlatform,
+  type TestUser,
+  waitFor,
+} from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import about from '../package.json' with { type: 'json' };
 import { accessOf, kith, main, runKith } from './support/command.ts';
@@ -117,6 +125,26 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
     expect(await done('projects', 'show', id)).toContain('"usersLeft": 0');
   });
 
+  it('deletes a file only with --yes', async () => {
+    const user = await platform.createUser();
+    const { fileId } = await platform.uploadFile(user, 'a file of a user');
+    const words = ['files', 'delete', fileId, '--project', user.projectId];
+    const asked = await runKith(words, accessOf(platform));
+    expect([asked.code, asked.stderr]).toEqual([
+      2,
+      'kith: Add --yes to delete the file for good. See kith files delete --help.\n',
+    ]);
+    const read = () => platform.client(user).storage.getFile({ fileId });
+    await read();
+    expect(await done(...words, '--yes')).toBe(`The file ${fileId} is deleted\n`);
+    await expect(read()).rejects.toMatchObject({ code: 'storage/not-found' });
+    const again = await runKith([...words, '--yes'], accessOf(platform));
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^kith: .* \(storage\/not-found\)\n$/),
+    ]);
+  });
+
   it('lists users, suspends and restores them', async () => {
     const { id } = await platform.createProject();
     const users: TestUser[] = [];
@@ -208,6 +236,28 @@ describe.each(availableEngines())('kith on a platform (%s)', (engine) => {
       KITH_CWD: folder,
     });
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('There is no file')]);
+  });
+
+  it('reads a password from the first line of the standard input, even if the input is non-blocking and stays open', async () => {
+    const user = await platform.createUser();
+    const about = [user.id, '--project', user.projectId];
+    // One socket is input and output of the command, as in ssh without a terminal. The output makes the socket non-blocking.
+    const server = createServer().listen(join(folder, 'socket'));
+    await once(server, 'listening');
+    const socket = connect(join(folder, 'socket'));
+    const [other] = await once(server, 'connection');
+    const child = spawn(process.execPath, [main, 'users', 'set-password', ...about, '--password-file', '-'], {
+      env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache(), ...accessOf(platform) },
+      stdio: [socket, socket, 'pipe'],
+    });
+    socket.destroy();
+    other.resume().write('told on the input\r\nand another line\n');
+    const [said, [code]] = await Promise.all([textOf(child.stderr!), once(child, 'exit')]);
+    other.destroy();
+    server.close();
+    expect([said, code]).toEqual(['', 0]);
+    const body = { email: user.email, password: 'told on the input' };
+    await platform.call('POST', `/v7/${user.projectId}/auth/sign-in`, { body });
   });
 
   it('looks for a token’s file in the folder where the command is typed', async () => {

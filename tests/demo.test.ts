@@ -1,5 +1,5 @@
 // Starts at most 1 platform and no process.
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataFolder, ensureDemo, type StartFile } from '@kith/platform';
@@ -122,6 +122,21 @@ describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) =>
     kept.write('demo.json', JSON.stringify({ ...first, users: none, collectionId: '' }));
     const { start: third } = await start(folder.path);
     expect([third.users.length, third.projectId === projectId]).toEqual([2, false]);
+  });
+
+  it('two starts at the same time make one demo', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
+    const [first, second] = await Promise.all([start(folder.path), start(folder.path)]);
+    expect(second.start.projectId).toBe(first.start.projectId);
+    const kept = JSON.parse(dataFolder(folder.path).read('start.json') ?? '');
+    expect([first.start, second.start]).toContainEqual(kept);
+  });
+
+  it('the demo is made in a folder in which nothing can be locked', async () => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-demo-'));
+    await mkdir(join(folder.path, 'demo.lock'));
+    const { start: made, notices } = await start(folder.path);
+    expect([made.users.length, notices]).toEqual([2, []]);
   });
 
   it('the demo is created again after its project was deleted', async () => {

@@ -1,4 +1,4 @@
-// Starts at most 2 platforms and 7 processes.
+// Starts at most 2 platforms and 8 processes.
 import { execFile } from 'node:child_process';
 import { appendFile, chmod, mkdtemp, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -356,13 +356,16 @@ describe('kith doctor at a public address', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('finds a certificate that is not trusted, a certificate that expires soon, and a missing server', async () => {
+  it('finds a certificate that is not trusted, a certificate that expires soon, a redirect, and a missing server', async () => {
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const words = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
     const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '5'];
     await run('openssl', [...words, '-keyout', key, '-out', cert, ...names]);
+    let location: string | undefined;
     const server = createTlsServer({ key: await readFile(key), cert: await readFile(cert) }, (_, response) =>
-      response.end('{"code":"project/invalid-id"}'),
+      response
+        .writeHead(location ? 308 : 400, location ? { location } : {})
+        .end('{"code":"project/invalid-id"}'),
     );
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, resolve));
@@ -374,6 +377,11 @@ describe('kith doctor at a public address', () => {
     const trusting = await kithTrusting(cert, env);
     expect(trusting).toMatch(/^wrong {4}certificate: The certificate of localhost expires in [345] days\./m);
     expect(trusting).toContain(`ok       address: Kith answers at https://localhost:${port}.`);
+    location = 'https://api.example.org/v7/x';
+    expect(await kithTrusting(cert, env)).toContain(
+      `wrong    address: https://localhost:${port} redirects to https://api.example.org. `,
+    );
+    location = undefined;
     const file = join(folder, 'kith.env');
     await writeFile(file, `NODE_EXTRA_CA_CERTS=${cert}\n`);
     expect((await kith(['doctor', '--env-file', file], { ...env, NODE_ENV: 'test' })).stdout).toContain(

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { OwnUser, Project } from '@kith/contracts';
+import { type OwnUser, operations, type Project, type StoredFile } from '@kith/contracts';
 import { commands } from '@kith/platform/cli';
 import { availableEngines, type Engines, eraseEngines, startEngines, uniquePrefix } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ describe('--json', () => {
     expect(resultIn('start', started.output())).toMatchObject({ event: 'up', form: 'embedded' });
     expect(await call('status')).toMatchObject({ isRunning: true });
     expect(await call('doctor')).toMatchObject({ isWell: true, findings: expect.any(Array) });
-    const { users } = await call<{ users: { id: string }[] }>('demo');
+    const { url, users } = await call<{ url: string; users: { id: string; accessToken: string }[] }>('demo');
 
     const [project] = await call<Project[]>('projects create', ['--name', 'Club']);
     const { id } = project!;
@@ -79,6 +79,16 @@ describe('--json', () => {
     expect(newest).toMatchObject({ action: 'identity.create-server-key', outcome: 'success' });
     const removed = await call('server-keys delete', [made!.id, '--project', demo]);
     expect(removed).toEqual([{ id: made!.id, status: 'deleted' }]);
+    const form = new FormData();
+    form.append('file', new Blob(['a file of a user']), 'name');
+    const uploaded = await fetch(`${url}/v7/${demo}/storage/files`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${users[1]!.accessToken}` },
+      body: form,
+    });
+    const { fileId } = (await uploaded.json()) as StoredFile;
+    const erased = await call('files delete', [fileId, '--project', demo, '--yes']);
+    expect(erased).toEqual([{ id: fileId, status: 'deleted' }]);
     const [key] = await call<{ kid: string }[]>('keys rotate');
     expect(await call('keys revoke', [key!.kid])).toHaveLength(1);
     await writeFile(join(folder, 'users.jsonl'), '{"foreignId":"1"}\n');
@@ -89,6 +99,13 @@ describe('--json', () => {
     expect(await call('erase-again', list)).toEqual({ announced: 0, existing: 0 });
     const deleting = await call('projects delete', [id, '--yes']);
     expect(deleting).toEqual([{ id, status: 'deleting' }]);
+    // spec#operators-cli. Other suites call the commands that import, rebuild and announce erasures.
+    const done = (await call<{ action: string }[]>('audit')).map(({ action }) => action);
+    const changing = operations.filter(
+      ({ auth, method, name }) =>
+        auth === 'operator' && method !== 'GET' && !/\.(import|rebuild|announce)\b/.test(name),
+    );
+    expect(changing.map(({ name }) => name).filter((name) => !done.includes(name))).toEqual([]);
     expect(await call('backup', ['backup', '--anonymise'])).toMatchObject({ password: expect.any(String) });
     expect(await call('stop')).toMatchObject({ pid: expect.any(Number) });
     expect(await call('secrets rotate')).toEqual([

@@ -1,11 +1,14 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommandLine } from './command-line.ts';
+import { commands } from './commands/index.ts';
+import { readWords } from './read-words.ts';
 
-test('a proxy that refuses a command is not taken for Kith, which refuses the operator’s token', async () => {
-  const server = createServer((_request, response) => response.writeHead(401).end('<html>Sign in</html>'));
+/** Runs a command on a server that gives these answers. Returns the exit code, and what the command has printed. */
+async function runOn(answer: RequestListener, words: readonly string[]): Promise<[number, string]> {
+  const server = createServer(answer);
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());
   const env = {
@@ -14,8 +17,49 @@ test('a proxy that refuses a command is not taken for Kith, which refuses the op
   };
   let said = '';
   const stderr = { write: (text: string) => (said += text) };
-  const code = await runCommandLine(['operators', 'list'], { env, stdout: stderr, stderr });
+  return [await runCommandLine(words, { env, stdout: stderr, stderr }), said];
+}
+
+test('a proxy that refuses a command is not taken for Kith, which refuses the operator’s token', async () => {
+  const proxy: RequestListener = (_request, response) => response.writeHead(401).end('<html>Sign in</html>');
   const sentence =
     'GET /admin/operators?limit=100 answered 401, and this answer does not come from Kith. Check the address: a proxy may have answered.';
-  expect([code, said]).toEqual([1, `kith: ${sentence}\n`]);
+  expect(await runOn(proxy, ['operators', 'list'])).toEqual([1, `kith: ${sentence}\n`]);
+});
+
+const of = ['--project', 'one'];
+
+test.each([
+  ['Name the project id.', ['projects', 'show', '']],
+  ['Name the project id.', ['projects', 'delete', '', '--yes']],
+  ['Name the project id.', ['projects', 'update', '.', '--name', 'x']],
+  ['Name the user id.', ['users', 'update', '..', '--role', 'x', ...of]],
+  ['Name the key id.', ['server-keys', 'delete', '..', ...of]],
+  ['Name the key id.', ['operators', 'delete', '.']],
+  ['Name the file id.', ['files', 'delete', '..', '--yes', ...of]],
+  ['Name the folder.', ['backup', '']],
+  ['--project is needed.', ['users', 'list', '--project', '']],
+  ['--project must be an id.', ['users', 'suspend', 'a', '--project', '..']],
+  ['--project is empty.', ['erase-again', '--erased', 'list', '--project', '']],
+  [
+    '--project is empty.',
+    ['operators', 'create', '--name', 'x', '--scope', 'users:read', ...of, '--project', ''],
+  ],
+  ['--web-origin is empty.', ['projects', 'create', '--name', 'x', '--web-origin', '']],
+])('%s is the answer to a word that names nothing, and no request is sent: %j', async (sentence, words) => {
+  const asked: (string | undefined)[] = [];
+  const server: RequestListener = ({ method, url }, response) => {
+    asked.push(`${method} ${url}`);
+    response.end('{}');
+  };
+  const said = await runOn(server, words);
+  expect([said, asked]).toEqual([[2, expect.stringContaining(`kith: ${sentence} See kith `)], []]);
+});
+
+test.each([
+  ['restore', '.'],
+  ['backup', '..'],
+])('a folder may be named by dots: kith %s %s', (name, folder) => {
+  const command = commands.find((one) => one.name === name)!;
+  expect(readWords(command, [folder]).words).toEqual([folder]);
 });

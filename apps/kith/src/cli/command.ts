@@ -42,6 +42,11 @@ export interface Word {
   choices?: readonly string[];
 }
 
+/** Whether an option or word is the path of a file or folder. */
+export function isPath(one: Pick<Option | Word, 'value'> | undefined): boolean {
+  return one?.value === 'FILE' || one?.value === 'FOLDER';
+}
+
 /** What a command reports when it has ended. */
 export interface Result {
   /** The value that the command prints with `--json`. */

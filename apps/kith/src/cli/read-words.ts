@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { type Command, type Given, type Option, UsageError } from './command.ts';
+import { type Command, type Given, isPath, type Option, UsageError, type Word } from './command.ts';
 import { nearest } from './near.ts';
 
 /** The options of a command, together with the options that every command has. */
@@ -43,15 +43,23 @@ function parse(options: Record<string, Option>, words: readonly string[]): Given
 function checkWords({ words: taken = [] }: Command, given: readonly string[]): void {
   const extra = given[taken.length];
   if (extra !== undefined) throw new UsageError(`Unexpected argument: ${extra}.`);
-  for (const [at, { what, choices }] of taken.entries()) {
-    const word = given[at];
-    if (word === undefined || (choices && !choices.includes(word)))
+  for (const [at, word] of taken.entries()) {
+    const { what, choices } = word;
+    if (!isNamed(given[at], word))
       throw new UsageError(`Name the ${what}${choices ? `: one of ${choices.join(', ')}` : ''}.`);
   }
 }
 
-/** The values that name a place. */
-const places: readonly (string | undefined)[] = ['FILE', 'FOLDER', 'URL'];
+function isNamed(text: string | undefined, word: Word): boolean {
+  if (!text || (word.choices && !word.choices.includes(text))) return false;
+  return isPath(word) || !dots.includes(text);
+}
+
+/** Words that an address cannot contain as a segment: the address `/projects/one/..` is the address `/projects`. */
+const dots: readonly unknown[] = ['.', '..'];
+
+/** The values that name a place or a thing. */
+const naming: readonly (string | undefined)[] = ['FILE', 'FOLDER', 'URL', 'ID'];
 
 function checkOption(
   name: string,
@@ -59,9 +67,12 @@ function checkOption(
   value: Given['options'][string],
 ): void {
   if (isNeeded && !value) throw new UsageError(`--${name} is needed.`);
+  const texts = [value].flat();
   // In a script, a variable that was forgotten gives an empty text. If the empty text counted as absent, a backup would not be
   // sealed, or a command would go to another platform.
-  if (value === '' && places.includes(kind)) throw new UsageError(`--${name} is empty.`);
+  if (texts.includes('') && naming.includes(kind)) throw new UsageError(`--${name} is empty.`);
+  if (kind === 'ID' && texts.some((text) => dots.includes(text)))
+    throw new UsageError(`--${name} must be an id.`);
   if (choices && value !== undefined && !choices.includes(value as string))
     throw new UsageError(`--${name} must be ${choices.join(' or ')}.`);
 }

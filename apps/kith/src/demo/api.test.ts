@@ -1,22 +1,27 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StartError } from '@kith/base';
 import { freePort } from '@kith/engines';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { answering, caller } from './api.ts';
 
+/** Starts a server, and returns its address. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 describe('a call that a rate limit refuses', () => {
   /** A gateway that refuses the first request, and says after how many seconds it accepts another request. */
   const refusingOnce = async (seconds: number, code = 'rate-limit/exceeded') => {
     let asked = 0;
-    const server = createServer((_request, response) => {
+    return serve((_request, response) => {
       if (asked++ > 0) response.end('{"asked":2}');
       else response.writeHead(429, { 'Retry-After': seconds }).end(JSON.stringify({ code }));
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    });
   };
 
   it('the call is repeated if Retry-After is shorter than the patience', async () => {
@@ -41,15 +46,13 @@ describe('a call that gets no answer in time', () => {
   /** A gateway that answers the first two requests with errors, and the keys of all requests. */
   const late = async () => {
     const keys: unknown[] = [];
-    const server = createServer(({ headers }, response) => {
+    const url = await serve(({ headers }, response) => {
       const nth = keys.push(headers['idempotency-key']);
       if (nth === 1) response.writeHead(504).end('{"code":"gateway/timeout"}');
       else if (nth === 2) response.writeHead(409).end('{"code":"request/in-progress"}');
       else response.writeHead(204).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, keys };
+    });
+    return { url, keys };
   };
 
   it('the call is repeated with the same Idempotency-Key', async () => {
@@ -80,16 +83,41 @@ describe('an answer of a proxy', () => {
   ])(
     'with status %i and the content %s, the call says that the answer is not from Kith',
     async (status, content) => {
-      const server = createServer((_request, response) => response.writeHead(status).end(content));
-      await once(server.listen(0, '127.0.0.1'), 'listening');
-      onTestFinished(() => void server.close());
-      const call = caller(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+      const call = caller(await serve((_request, response) => response.writeHead(status).end(content)));
       await expect(call('GET', '/')).rejects.toMatchObject({
         code: 'not-from-kith',
         message: `GET / answered ${status}, and this answer does not come from Kith`,
       });
     },
   );
+});
+
+describe('an answer that redirects', () => {
+  it.each([301, 302, 307, 308])(
+    'with status %i to another server, ends the call without a request to this server',
+    async (status) => {
+      let asked = 0;
+      const other = await serve((_request, response) => {
+        asked++;
+        response.end('{}');
+      });
+      const url = await serve(({ url: path }, response) =>
+        response.writeHead(status, { location: `${other}${path}` }).end(),
+      );
+      const sentence = `${url} redirects to ${other}. Name that address instead.`;
+      const call = caller(url, { patienceMs: 30_000 });
+      await expect(call('POST', '/', { token: 'token', body: { password: 'secret' } })).rejects.toThrow(
+        sentence,
+      );
+      await expect(answering(url, 30_000)).rejects.toThrow(sentence);
+      expect(asked).toBe(0);
+    },
+  );
+
+  it('to the same server, is not from Kith', async () => {
+    const url = await serve((_request, response) => response.writeHead(302, { location: '/sign-in' }).end());
+    await expect(caller(url)('GET', '/')).rejects.toMatchObject({ status: 302, code: 'not-from-kith' });
+  });
 });
 
 describe('answering', () => {

@@ -37,6 +37,26 @@ export class CallError extends Error {
   }
 }
 
+/** An answer that leads to another server. */
+export class RedirectError extends StartError {}
+
+/** The origin to which an answer redirects, if this is another origin than that of the request. */
+export function redirectOf({ status, headers }: Response, address: string): string | undefined {
+  const to = URL.parse(headers.get('location') ?? '', address)?.origin;
+  return status >= 300 && status < 400 && to !== new URL(address).origin ? to : undefined;
+}
+
+/**
+ * Throws `RedirectError` if an answer leads to another origin. Calls follow no redirect. Otherwise another server would get their
+ * bodies, for example a password, and would refuse the call, because `fetch` does not pass on the token.
+ */
+export async function refuseRedirect(response: Response, address: string): Promise<void> {
+  const to = redirectOf(response, address);
+  if (to === undefined) return;
+  await response.body?.cancel();
+  throw new RedirectError(`${new URL(address).origin} redirects to ${to}. Name that address instead.`);
+}
+
 /** Whether an address does not have the endpoint, for example because it is the address of ADMIN_PORT. */
 export function isNowhere(error: unknown): boolean {
   return error instanceof CallError && error.code === ('route/not-found' satisfies ErrorCode);
@@ -108,7 +128,7 @@ function waitMsOf({ status, headers }: Response, code: string | undefined): numb
 /**
  * Waits until a gateway gives any answer. If the connection fails, this function tries again, because its request changes
  * nothing. A call of the API is not repeated when its connection fails, because the call may already have changed something.
- * Rejects with `StartError` after `patienceMs`.
+ * Rejects with `StartError` after `patienceMs`, and at once if the gateway's address redirects to another server.
  */
 export async function answering(url: string, patienceMs: number): Promise<void> {
   const until = Date.now() + patienceMs;
@@ -117,7 +137,7 @@ export async function answering(url: string, patienceMs: number): Promise<void> 
       await (await send(url, 'GET', {})).arrayBuffer();
       return;
     } catch (error) {
-      if (Date.now() > until) throw error;
+      if (error instanceof RedirectError || Date.now() > until) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, shortWaitMs));
   }
@@ -128,17 +148,18 @@ async function send(
   method: string,
   { token, body, key }: { token?: string; body?: unknown; key?: string | undefined },
 ): Promise<Response> {
-  try {
-    return await fetch(address, {
-      method,
-      headers: {
-        ...(token ? { authorization: `Bearer ${token}` } : {}),
-        ...(key ? { 'idempotency-key': key } : {}),
-        ...(body ? { 'content-type': 'application/json' } : {}),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-  } catch (error) {
+  const response = await fetch(address, {
+    method,
+    redirect: 'manual',
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(key ? { 'idempotency-key': key } : {}),
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  }).catch((error: unknown) => {
     throw new StartError(`The gateway at ${new URL(address).origin} does not answer.`, { cause: error });
-  }
+  });
+  await refuseRedirect(response, address);
+  return response;
 }

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import { StartError } from '@kith/base';
 import type { Collection, Project, Session } from '@kith/contracts';
 import type { DataFolder } from '../forms/data-folder.ts';
+import { isBusy, lockBy } from '../forms/folder-lock.ts';
 import { answering, type Call, CallError, caller, isNowhere } from './api.ts';
 import { beginAnewNotice, signInNotice } from './sign-in-notice.ts';
 
@@ -65,6 +67,7 @@ export async function ensureDemo(
   const { url, adminUrl = url, operatorToken, stateName } = options;
   // If the platform was just started, perhaps its gateway does not listen yet, and its services are still starting.
   await answering(url, 30_000);
+  using _lock = await lockDemo(folder);
   // On a busy machine, the first requests may take longer than the gateway waits for a service.
   const patience = { patienceMs: 30_000, isKeyed: true };
   const contentOf = (start: StartFile) => `${JSON.stringify({ ...start, url, operatorToken }, null, 2)}\n`;
@@ -79,6 +82,25 @@ export async function ensureDemo(
   const start = { ...demo.start, url, operatorToken, users };
   folder.write('start.json', contentOf(start));
   return { ...demo, start };
+}
+
+const everyMs = 250;
+/** How long to wait for another process that makes the demo, in ms. */
+const patienceMs = 60_000;
+
+/**
+ * Locks the demo of a folder. A start announces its platform before it makes the demo, so `kith demo` may run at the same time. The
+ * two would then make two projects and write the same files. On a file system without locks the demo is made all the same.
+ */
+async function lockDemo(folder: DataFolder): Promise<Disposable | undefined> {
+  for (const until = Date.now() + patienceMs; ; await wait(everyMs)) {
+    try {
+      // The start's process must not be blocked, because in the embedded form it also answers the other process.
+      return lockBy(folder.file('demo.lock'), { waitMs: 0 });
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > until) return undefined;
+    }
+  }
 }
 
 interface Making {

@@ -39,11 +39,11 @@ const patienceMs = 250;
 
 /**
  * Makes a file if it does not exist, and locks it for this process, by a write transaction that stays open. When the process
- * ends, for whatever reason, the operating system removes the lock. If another process has locked the file, throws an error
- * that {@link isBusy} recognizes.
+ * ends, for whatever reason, the operating system removes the lock. Blocks this process for up to `waitMs` if another process
+ * has locked the file. Then throws an error that {@link isBusy} recognizes.
  */
-export function lockBy(file: string): DatabaseSync {
-  const lock = new DatabaseSync(file, { timeout: patienceMs });
+export function lockBy(file: string, { waitMs = patienceMs } = {}): DatabaseSync {
+  const lock = new DatabaseSync(file, { timeout: waitMs });
   try {
     lock.exec('BEGIN EXCLUSIVE');
     return lock;

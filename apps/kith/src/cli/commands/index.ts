@@ -8,6 +8,7 @@ import { replayDeadLettersCommand } from './dead-letters-replay.ts';
 import { demoCommand } from './demo.ts';
 import { doctorCommand } from './doctor.ts';
 import { eraseAgainCommand } from './erase-again.ts';
+import { deleteFileCommand } from './files-delete.ts';
 import { importCommand } from './import.ts';
 import { revokeKeyCommand } from './keys-revoke.ts';
 import { rotateKeysCommand } from './keys-rotate.ts';
@@ -65,6 +66,7 @@ export const commands: readonly Command[] = [
   createServerKeyCommand,
   listServerKeysCommand,
   deleteServerKeyCommand,
+  deleteFileCommand,
   auditCommand,
   rotateKeysCommand,
   revokeKeyCommand,

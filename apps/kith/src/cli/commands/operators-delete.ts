@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { segmentOf } from '../paths.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 
 /** Removes an operator key. */
@@ -10,7 +11,7 @@ export const deleteOperatorCommand: Command = {
   words: [{ value: 'ID', what: 'key id' }],
   async run(given, around) {
     const [id = ''] = given.words;
-    await accessPlatform(given, around).call('DELETE', `/admin/operators/${encodeURIComponent(id)}`);
+    await accessPlatform(given, around).call('DELETE', `/admin/operators/${segmentOf(id)}`);
     return { value: [{ id, status: 'deleted' }], text: `The operator key ${id} no longer works\n` };
   },
 };

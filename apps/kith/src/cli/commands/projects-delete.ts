@@ -1,6 +1,7 @@
-import { createInterface } from 'node:readline/promises';
 import type { DeletedProject, Project } from '@kith/contracts';
-import { type Command, Failure, UsageError } from '../command.ts';
+import { type Command, Failure } from '../command.ts';
+import { isConfirmed } from '../confirm.ts';
+import { projectPath } from '../paths.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { projectWord } from './projects-shared.ts';
 
@@ -15,7 +16,7 @@ left, and finds no project once everything is erased. This cannot be undone.`,
   words: [projectWord],
   async run(given, around) {
     const access = accessPlatform(given, around);
-    const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
+    const path = projectPath(given.words[0]);
     if (given.options.yes !== true) {
       const { name } = await access.call<Project>('GET', path);
       if (!(await confirm(name))) throw new Failure('not-confirmed', 'The project was not deleted.');
@@ -26,15 +27,8 @@ left, and finds no project once everything is erased. This cannot be undone.`,
 };
 
 /** Asks at the terminal for the project's name. Throws `UsageError` if there is no terminal. */
-async function confirm(name: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY)
-    throw new UsageError('Add --yes to delete the project for good.');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    const shown = name.replaceAll(/\p{Cc}/gu, ' ');
-    const question = `This erases all data of the project “${shown}”. Type its name to go on: `;
-    return (await terminal.question(question)).trim() === shown.trim();
-  } finally {
-    terminal.close();
-  }
+function confirm(name: string): Promise<boolean> {
+  const shown = name.replaceAll(/\p{Cc}/gu, ' ');
+  const question = `This erases all data of the project “${shown}”. Type its name to go on: `;
+  return isConfirmed(question, shown, 'Add --yes to delete the project for good.');
 }

@@ -1,5 +1,6 @@
 import type { Project } from '@kith/contracts';
 import type { Command } from '../command.ts';
+import { projectPath } from '../paths.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { projectWord, settingsText } from './projects-shared.ts';
 
@@ -11,7 +12,7 @@ export const showProjectCommand: Command = {
   options: accessOptions,
   words: [projectWord],
   async run(given, around) {
-    const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
+    const path = projectPath(given.words[0]);
     const value = await accessPlatform(given, around).call<Project>('GET', path);
     return { value, text: settingsText(value) };
   },

@@ -1,5 +1,6 @@
 import type { Project } from '@kith/contracts';
 import { type Command, textOf, UsageError } from '../command.ts';
+import { projectPath } from '../paths.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
 import { projectWord, settingOptions, settingsOf, settingsText } from './projects-shared.ts';
 
@@ -35,7 +36,7 @@ ones. Without --json, prints all settings, as \`kith projects show\` does.`,
       ...settingsOf(given, around),
     };
     if (Object.keys(body).length === 0) throw new UsageError('Name at least one setting to change.');
-    const path = `/admin/projects/${encodeURIComponent(given.words[0] ?? '')}`;
+    const path = projectPath(given.words[0]);
     const project = await accessPlatform(given, around).call<Project>('PATCH', path, body);
     return { value: [project], text: settingsText(project) };
   },

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { segmentOf } from '../paths.ts';
 import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { serverKeysOptions, serverKeysPath } from './server-keys-shared.ts';
 
@@ -12,7 +13,7 @@ export const deleteServerKeyCommand: Command = {
   async run(given, around) {
     const [id = ''] = given.words;
     const { call } = accessPlatform(given, around);
-    await call('DELETE', `${serverKeysPath(given)}/${encodeURIComponent(id)}`);
+    await call('DELETE', `${serverKeysPath(given)}/${segmentOf(id)}`);
     return { value: [{ id, status: 'deleted' }], text: `The server key ${id} no longer works\n` };
   },
 };

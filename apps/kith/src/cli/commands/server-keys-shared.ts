@@ -1,4 +1,5 @@
 import { type Given, type Option, textOf } from '../command.ts';
+import { projectPath } from '../paths.ts';
 import { accessOptions } from '../platform-access.ts';
 
 export const serverKeysOptions = {
@@ -8,5 +9,5 @@ export const serverKeysOptions = {
 
 /** The path of the server keys of `--project`. */
 export function serverKeysPath(given: Given): string {
-  return `/admin/projects/${encodeURIComponent(textOf(given, 'project') ?? '')}/server-keys`;
+  return `${projectPath(textOf(given, 'project'))}/server-keys`;
 }

@@ -1,5 +1,6 @@
 import type { ProjectUser } from '@kith/contracts';
 import { type Command, textOf } from '../command.ts';
+import { projectPath } from '../paths.ts';
 import { accessConfig, accessPlatform } from '../platform-access.ts';
 import { walkList } from '../walk-list.ts';
 import { usersOptions, usersResult } from './users-shared.ts';
@@ -14,7 +15,7 @@ export const listUsersCommand: Command = {
     ...usersOptions,
   },
   async run(given, around) {
-    const path = `/admin/projects/${encodeURIComponent(textOf(given, 'project') ?? '')}/users`;
+    const path = `${projectPath(textOf(given, 'project'))}/users`;
     const query = textOf(given, 'query');
     const filter = query === undefined ? undefined : { query };
     return usersResult(await walkList<ProjectUser>(accessPlatform(given, around), path, filter));

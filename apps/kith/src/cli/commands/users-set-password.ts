@@ -1,7 +1,7 @@
 import { type Command, textOf } from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
 import { accessConfig } from '../platform-access.ts';
-import { readFirstLine } from '../read-text.ts';
+import { readFirstInputLine, readFirstLine } from '../read-text.ts';
 import { changeUser, usersOptions, userWord } from './users-shared.ts';
 
 /** Sets a user's password. The password is never an argument, because process lists and shell histories show arguments. */
@@ -20,7 +20,7 @@ export const setPasswordCommand: Command = {
   words: [userWord],
   async run(given, around) {
     const file = textOf(given, 'password-file') ?? '';
-    const password = readFirstLine(file === '-' ? file : resolvePath(file, around.env));
+    const password = file === '-' ? await readFirstInputLine() : readFirstLine(resolvePath(file, around.env));
     return changeUser(given, around, ['POST', '/set-password', { password }]);
   },
 };

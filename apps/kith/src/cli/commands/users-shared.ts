@@ -1,5 +1,6 @@
 import type { ProjectUser } from '@kith/contracts';
 import { type Given, type Option, type Result, type Surroundings, textOf, type Word } from '../command.ts';
+import { projectPath, segmentOf } from '../paths.ts';
 import { accessOptions, accessPlatform } from '../platform-access.ts';
 import { tableOf } from '../table.ts';
 
@@ -38,8 +39,7 @@ export function usersResult(users: readonly ProjectUser[], more: Columns = {}): 
 
 /** The path of the user that a command is about. The command's word is the user's id, and `--project` names the project. */
 export function userPath(given: Given): string {
-  const [projectId, userId] = [textOf(given, 'project') ?? '', given.words[0] ?? ''].map(encodeURIComponent);
-  return `/admin/projects/${projectId}/users/${userId}`;
+  return `${projectPath(textOf(given, 'project'))}/users/${segmentOf(given.words[0])}`;
 }
 
 /** Sends a request to a path below the user's own path, and shows the changed user. */

@@ -1,4 +1,4 @@
-import type { Command, Option, Word } from '../command.ts';
+import { type Command, isPath } from '../command.ts';
 import { optionsOf } from '../read-words.ts';
 
 /** A place on the command line: after `kith`, after a group or after a command. */
@@ -57,14 +57,10 @@ function placeOf(command: Command): Place {
     path: command.name,
     isGroup: false,
     words: (word?.choices ?? []).map((name) => ({ name, text: word?.what ?? '' })),
-    takesFile: isFile(word),
+    takesFile: isPath(word),
     options: Object.entries(optionsOf(command)).map(([name, option]) => ({
       ...{ name: `--${name}`, text: option.text },
-      value: option.choices ?? (isFile(option) ? 'file' : option.value ? 'text' : 'none'),
+      value: option.choices ?? (isPath(option) ? 'file' : option.value ? 'text' : 'none'),
     })),
   };
-}
-
-function isFile(one: Pick<Option | Word, 'value'> | undefined): boolean {
-  return one?.value === 'FILE' || one?.value === 'FOLDER';
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '@kith/contracts';
+import { redirectOf } from '../../demo/api.ts';
 import { type Running, runningIn } from '../../forms/running.ts';
 import { version } from '../version.ts';
 import { tellSkew } from './databases.ts';
@@ -52,7 +53,18 @@ export async function checkAddress(address: string): Promise<Finding[]> {
   const mend = 'Check that PUBLIC_URL is the address of Kith, and that the proxy in front forwards to PORT.';
   try {
     const asked = Date.now();
-    const answer = await fetch(`${address}/v7/x`, { signal: AbortSignal.timeout(patienceMs) });
+    const answer = await fetch(`${address}/v7/x`, {
+      redirect: 'manual',
+      signal: AbortSignal.timeout(patienceMs),
+    });
+    const other = redirectOf(answer, address);
+    if (other !== undefined) {
+      check.wrong(
+        `${address} redirects to ${other}.`,
+        'Set PUBLIC_URL to the address at which Kith answers.',
+      );
+      return check.findings;
+    }
     const { code } = (await answer.json().catch(() => ({}))) as { code?: unknown };
     if (code !== ('project/invalid-id' satisfies ErrorCode)) {
       check.wrong(`The server at ${address} is not Kith (status ${answer.status}).`, mend);

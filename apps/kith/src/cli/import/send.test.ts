@@ -14,6 +14,7 @@ async function serve(answer: RequestListener) {
   const access = { url, token: 'token' };
   const sending = { access, path: '/', file: '', pace, signal: new AbortController().signal };
   return {
+    url,
     send: (rows: readonly object[]): Promise<SentRows> =>
       sendRows(
         rows.map((row) => JSON.stringify(row)),
@@ -89,4 +90,18 @@ test('an answer that is not from Kith ends the import with a message that says s
   await using proxy = await serve((_request, response) => response.end('<html>Sign in</html>'));
   const message = 'POST / answered 200, and this answer does not come from Kith';
   await expect(proxy.send([{ n: 1 }])).rejects.toThrow(message);
+});
+
+test('a redirect to another server ends the import at once, and this server gets no rows', async () => {
+  let asked = 0;
+  await using other = await serve((_request, response) => {
+    asked++;
+    response.end(JSON.stringify({ imported: 1, unchanged: 0, rejected: [] }));
+  });
+  await using proxy = await serve((_request, response) =>
+    response.writeHead(308, { location: `${other.url}/` }).end(),
+  );
+  const message = `${proxy.url} redirects to ${other.url}. Name that address instead.`;
+  await expect(proxy.send([{ n: 1 }])).rejects.toThrow(message);
+  expect(asked).toBe(0);
 });

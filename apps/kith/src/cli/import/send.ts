@@ -11,7 +11,7 @@ import {
   maxFileBytes,
   statusOf,
 } from '@kith/contracts';
-import { CallError, jsonOf } from '../../demo/api.ts';
+import { CallError, jsonOf, RedirectError, refuseRedirect } from '../../demo/api.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 
 /** How long to wait for a platform that is unreachable or overloaded, in ms. */
@@ -82,8 +82,8 @@ export class Pace {
 
 /**
  * Sends rows. While the platform is unreachable, slow or failing, sends the same rows again. This is safe, because a row that
- * is already stored changes nothing. Rejects with `CallError` for any other answer, and with `StartError` if nobody answers for
- * a minute. `signal` ends the sending.
+ * is already stored changes nothing. Rejects with `CallError` for any other answer, and with `StartError` if the address redirects
+ * to another server, or if nobody answers for a minute. `signal` ends the sending.
  */
 export type Send = (rows: readonly string[], sending: Sending) => Promise<SentRows>;
 
@@ -188,23 +188,27 @@ interface Answer {
   content: unknown;
 }
 
-/** Returns the error if there is no answer, or if the answer breaks off. */
+/** Returns the error if there is no answer, or if the answer breaks off. Throws `RedirectError`. */
 async function post(
   { url, token }: Pick<PlatformAccess, 'url' | 'token'>,
   path: string,
   { headers, body }: Body,
   signal: AbortSignal,
 ): Promise<Answer | Error> {
+  const address = `${url}${path}`;
   try {
-    const response = await fetch(`${url}${path}`, {
+    const response = await fetch(address, {
       method: 'POST',
+      redirect: 'manual',
       headers: { ...headers, authorization: `Bearer ${token}` },
       body,
       signal,
     });
+    await refuseRedirect(response, address);
     const { status, ok: isOk } = response;
     return { status, isOk, content: jsonOf(await response.text()) };
   } catch (error) {
+    if (error instanceof RedirectError) throw error;
     return error as Error;
   }
 }
