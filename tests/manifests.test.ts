@@ -24,11 +24,11 @@ it('in the embedded form, a service may do only what its manifest allows', async
 it('docker-compose passes the settings that the guide writes to `.env` on to every process that reads them, and to `kith doctor`', () => {
   const text = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
   const [, guide = ''] =
-    /^## Compose in production$([^]*?)and the other variables/m.exec(text('docs/hosting.md')) ?? [];
+    /^## Compose in production$(.*?)and the other variables/ms.exec(text('docs/hosting.md')) ?? [];
   const compose = text('docker-compose.yml');
   const [, common = '', ofGateway = ''] = compose.split(/^(?:x-service|x-gateway-settings|services):.*$/m);
   const passedTo = (process: string) => {
-    const [, entry = ''] = new RegExp(`^ {2}${process}:\n([^]*?)\n\n`, 'm').exec(compose) ?? [];
+    const [, entry = ''] = new RegExp(`^ {2}${process}:\n(.*?)\n\n`, 'ms').exec(compose) ?? [];
     const texts = common + entry + (entry.includes('*gateway-settings') ? ofGateway : '');
     return [...texts.matchAll(/(\w+): '?\$\{\1:-\}/g)].map(([, name]) => name);
   };

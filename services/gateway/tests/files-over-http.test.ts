@@ -325,7 +325,13 @@ describe('requests that the gateway passes on to a file service', () => {
         const text = await raw(port, head('GET', `${pathOf(fileId)}?q=secret`, ...lines));
         expectError(parseAnswer(text), reason === 'timeout' ? 'gateway/timeout' : 'gateway/unavailable');
       }
-      const line = { upstream: 'storage', reason, operation: 'storage.get-file', requestId: 'first', unlogged: 0 };
+      const line = {
+        upstream: 'storage',
+        reason,
+        operation: 'storage.get-file',
+        requestId: 'first',
+        unlogged: 0,
+      };
       expect(warnings().slice(atStart.length)).toMatchObject([{ ...line, err: { message } }]);
       expect(JSON.stringify(warnings())).not.toMatch(`${fileId}|secret`);
       expect(await counted()).toEqual([{ labels: { service: 'storage', reason }, value: 2 }]);

@@ -188,19 +188,23 @@ const ofAddress = new OpenConnections(2);
 test.each<[string, string, ConnectionCaps]>([
   ['all', 'MAX_CONNECTIONS', { all: 2 }],
   ['address', 'MAX_CONNECTIONS_PER_ADDRESS', { all: 100, admits: (socket) => ofAddress.admit(socket) }],
-])('the number of connections is limited (%s), and a connection that ends makes room', async (reason, setting, caps) => {
-  const { port, metrics, warnings } = await serve({ caps });
-  const [first, second] = [await open(port), await open(port)];
-  expect(await Promise.all([first, second].map(outcome))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
-  for (let nth = 0; nth < 2; nth++) expect(await outcome(await open(port))).toBe('closed');
-  const { values } = await metrics.httpConnectionsRefused.get();
-  expect(values).toEqual([{ labels: { reason }, value: 2 }]);
-  const msg = `refused a connection: ${setting} allows no more`;
-  expect(warnings).toMatchObject([{ msg, connections: 2, unlogged: 0 }]);
-  const isOpen = async (count: number) => (await metrics.httpConnectionsOpen.get()).values[0]?.value === count;
-  expect(await isOpen(2)).toBe(true);
-  expect(await outcome(second)).toBe('HTTP/1.1 200 OK');
-  first.destroy();
-  await waitFor(() => isOpen(1));
-  await waitFor(async () => (await outcome(await open(port))) === 'HTTP/1.1 200 OK');
-});
+])(
+  'the number of connections is limited (%s), and a connection that ends makes room',
+  async (reason, setting, caps) => {
+    const { port, metrics, warnings } = await serve({ caps });
+    const [first, second] = [await open(port), await open(port)];
+    expect(await Promise.all([first, second].map(outcome))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+    for (let nth = 0; nth < 2; nth++) expect(await outcome(await open(port))).toBe('closed');
+    const { values } = await metrics.httpConnectionsRefused.get();
+    expect(values).toEqual([{ labels: { reason }, value: 2 }]);
+    const msg = `refused a connection: ${setting} allows no more`;
+    expect(warnings).toMatchObject([{ msg, connections: 2, unlogged: 0 }]);
+    const isOpen = async (count: number) =>
+      (await metrics.httpConnectionsOpen.get()).values[0]?.value === count;
+    expect(await isOpen(2)).toBe(true);
+    expect(await outcome(second)).toBe('HTTP/1.1 200 OK');
+    first.destroy();
+    await waitFor(() => isOpen(1));
+    await waitFor(async () => (await outcome(await open(port))) === 'HTTP/1.1 200 OK');
+  },
+);

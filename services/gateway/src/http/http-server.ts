@@ -157,7 +157,8 @@ export async function startHttpServer(options: {
     metrics.httpConnectionsRefused.inc({ reason });
     const told = pace.next(reason);
     const setting = reason === 'all' ? 'MAX_CONNECTIONS' : 'MAX_CONNECTIONS_PER_ADDRESS';
-    if (told) log.warn({ connections: open.size, ...told }, `refused a connection: ${setting} allows no more`);
+    if (told)
+      log.warn({ connections: open.size, ...told }, `refused a connection: ${setting} allows no more`);
   };
   // Node has closed the connection, because `maxConnections` are open.
   server.on('drop', () => noteRefused('all'));

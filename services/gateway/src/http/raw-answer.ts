@@ -77,11 +77,7 @@ export function answerParserError(
  * Refuses CONNECT, because the gateway is no proxy. `open` holds the answers on this connection that have not ended yet. These
  * answers are sent first.
  */
-export function answerConnect(
-  socket: Socket,
-  open: readonly ServerResponse[],
-  telemetry: Telemetry,
-): void {
+export function answerConnect(socket: Socket, open: readonly ServerResponse[], telemetry: Telemetry): void {
   socket.on('error', () => socket.destroy());
   const headers = { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' };
   const code = 'route/method-not-allowed';

@@ -298,7 +298,9 @@ export class Upstreams {
       // The reply lacks the status header that our services send. Either some other program has answered, or the service
       // considers the request unsigned (docs/adr/0045).
       reply.resume();
-      throw invalidAnswer(`The answer has the status ${reply.statusCode}, but lacks the header ${statusHeader}.`);
+      throw invalidAnswer(
+        `The answer has the status ${reply.statusCode}, but lacks the header ${statusHeader}.`,
+      );
     }
     if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
       return answerReply(request, response, { headers, body: await readAll(reply) });
