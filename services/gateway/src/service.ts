@@ -107,11 +107,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     times: options.exportTimes,
   });
   const urls = { ...config.UPSTREAMS, ...options.upstreams };
-  const unreachable = new Set(
-    served
-      .filter(isStreamed)
-      .map(serviceOf)
-      .filter((name) => !urls[name]),
+  const unreachable = new Set(served.filter(isStreamed).map(serviceOf)).difference(
+    new Set(Object.keys(urls)),
   );
   if (unreachable.size > 0)
     log.warn({ services: [...unreachable] }, 'UPSTREAMS has no address: requests about files get 503');
