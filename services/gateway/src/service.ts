@@ -107,9 +107,8 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     times: options.exportTimes,
   });
   const urls = { ...config.UPSTREAMS, ...options.upstreams };
-  const unreachable = new Set(served.filter(isStreamed).map(serviceOf)).difference(
-    new Set(Object.keys(urls)),
-  );
+  const lacksAddress = (one: OperationSpec) => isStreamed(one) && !urls[serviceOf(one)];
+  const unreachable = new Set(served.filter(lacksAddress).map(serviceOf));
   if (unreachable.size > 0)
     log.warn({ services: [...unreachable] }, 'UPSTREAMS has no address: requests about files get 503');
   const upstreams = new Upstreams({
