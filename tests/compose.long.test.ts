@@ -225,11 +225,12 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect.stringContaining('warning API_REFERENCE is all'),
       expect.stringContaining('warning PUBLIC_URL is not set'),
     ]);
-    const plain = await examine({ PUBLIC_URL: 'http://api.example.org', TRUST_PROXY_HOPS: 'one' });
+    const wrongValues = { TRUST_PROXY_HOPS: 'one', RATE_LIMITS: 'none', NOTIFICATION_DAYS: 'ninety' };
+    const plain = await examine({ PUBLIC_URL: 'http://api.example.org', ...wrongValues });
     expect(plain.of('settings')).toEqual(
       expect.arrayContaining([
         expect.stringContaining('wrong PUBLIC_URL is http://api.example.org'),
-        expect.stringContaining('wrong TRUST_PROXY_HOPS: '),
+        ...Object.keys(wrongValues).map((name) => expect.stringContaining(`wrong ${name}: `)),
       ]),
     );
     await project.call('stop', 'redis');

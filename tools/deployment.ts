@@ -58,8 +58,11 @@ const reachesOut = new Set(
   services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
 );
 
-/** Settings of the caller's environment that only some services read. Only these services get them. */
-const passed = ['PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM', 'STORAGE_URL'];
+/** Settings from `.env` that only some services read. Only these services get them, and `kith doctor`, which checks them. */
+const passed = [
+  ...['SMTP_URL', 'MAIL_FROM', 'NOTIFICATION_DAYS'],
+  ...['STORAGE_URL', 'STORAGE_PROJECT_MIB', 'STORAGE_USER_MIB'],
+];
 
 const secretFiles = [
   'KITH_SECRET_FILE: /etc/kith/self/secret',
@@ -105,6 +108,7 @@ const parts: Record<string, Record<string, string>> = {
     seeds: lines((name) => `      - nats-${name}:/etc/kith/${name}`),
     services: entries.join('\n'),
     upstreams: `      UPSTREAMS: ${streaming.map(({ name }) => `${name}=http://${name}:${streamingPort}`).join(',')}\n`,
+    settings: lines((name) => `      ${name}: \${${name}:-}`, passed),
     volumes: lines((name) => `  nats-${name}: {}`),
   },
   'deploy/prometheus/prometheus.yml': { targets: lines((name) => `          - ${name}`) },

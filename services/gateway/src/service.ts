@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { hostOfUrl } from '@kith/base';
 import { StartError } from '@kith/base/config';
 import { watchAbsence } from '@kith/bus';
-import { type OperationSpec, operations } from '@kith/contracts';
+import { isStreamed, type OperationSpec, operations, serviceOf } from '@kith/contracts';
 import { drainMsOf, PermittedBus, type RunningService, type ServiceRuntime, secretsOf } from '@kith/service';
 import { Callers } from './auth/caller.ts';
 import { KeyUses } from './auth/key-uses.ts';
@@ -106,8 +106,15 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: options.exportTimes,
   });
+  const urls = { ...config.UPSTREAMS, ...options.upstreams };
+  const lacksAddress = (one: OperationSpec) => isStreamed(one) && !urls[serviceOf(one)];
+  const unreachable = new Set(served.filter(lacksAddress).map(serviceOf));
+  if (unreachable.size > 0)
+    log.warn({ services: [...unreachable] }, 'UPSTREAMS has no address: requests about files get 503');
   const upstreams = new Upstreams({
-    urls: { ...config.UPSTREAMS, ...options.upstreams },
+    urls,
+    log,
+    metrics,
     secrets: config.KITH_SECRET ? secretsOf({ ...config, KITH_SECRET: config.KITH_SECRET }) : undefined,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     times: { idle: config.UPLOAD_IDLE_MS, ...options.upstreamTimes },
@@ -156,6 +163,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
       handler: createEntry({ ...entryParts, serves }),
       host: config.HOST,
       log,
+      metrics,
       timeouts,
       caps: {
         all: config.MAX_CONNECTIONS,

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
+import { createLogger } from '@kith/base';
 import { codeHeader, statusHeader } from '@kith/bus';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { waitFor } from '@kith/testing';
@@ -287,6 +288,71 @@ describe('requests that the gateway passes on to a file service', () => {
     const gateway = await test.another({ env: { ...env, UPSTREAMS: `storage=${away}` } });
     expect(await codeOf(gateway.port)).toBe('gateway/unavailable');
   });
+
+  /** Starts a gateway whose log the test reads, and which counts failures from 0. */
+  const startLogged = async (changes: Record<string, string> = {}) => {
+    const lines: Record<string, unknown>[] = [];
+    const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const log = createLogger({ name: 'test', level: 'info', destination });
+    const gateway = await test.another({ env: { ...env, ...changes }, log });
+    const counted = async () => (await test.runtime.metrics.upstreamFailures.get()).values;
+    test.runtime.metrics.upstreamFailures.reset();
+    const warnings = () => lines.filter(({ level }) => level === 'warn');
+    return { port: gateway.port, lines, warnings, counted };
+  };
+
+  it.each([
+    ['no_address', { UPSTREAMS: '' }, 'UPSTREAMS has no address of the service, or KITH_SECRET is not set.'],
+    ['connection_failed', {}, 'socket hang up'],
+    ['timeout', { REQUEST_TIMEOUT_MS: '100' }, 'The service has not answered in 100 ms.'],
+    ['invalid_answer', {}, 'The answer has the status 403, but lacks the header Kith-Status.'],
+  ])(
+    'if requests cannot be passed on, the metrics count each of them, and the log says why once a minute: %s',
+    async (reason, changes, message) => {
+      const answers: Record<string, typeof answer> = {
+        connection_failed: (request) => request.socket.destroy(),
+        timeout: () => undefined,
+        invalid_answer: (_, response) => response.writeHead(403).end(),
+      };
+      answer = answers[reason] ?? answer;
+      const { port, warnings, counted } = await startLogged(changes);
+      const about = [{ services: ['storage'], msg: expect.stringContaining('UPSTREAMS has no address') }];
+      const atStart = reason === 'no_address' ? about : [];
+      expect(warnings()).toMatchObject(atStart);
+      const fileId = randomUUID();
+      for (const requestId of ['first', 'second']) {
+        const lines = [`X-Request-Id: ${requestId}`, 'Connection: close'];
+        const text = await raw(port, head('GET', `${pathOf(fileId)}?q=secret`, ...lines));
+        expectError(parseAnswer(text), reason === 'timeout' ? 'gateway/timeout' : 'gateway/unavailable');
+      }
+      const line = {
+        upstream: 'storage',
+        reason,
+        operation: 'storage.get-file',
+        requestId: 'first',
+        unlogged: 0,
+      };
+      expect(warnings().slice(atStart.length)).toMatchObject([{ ...line, err: { message } }]);
+      expect(JSON.stringify(warnings())).not.toMatch(`${fileId}|secret`);
+      expect(await counted()).toEqual([{ labels: { service: 'storage', reason }, value: 2 }]);
+    },
+  );
+
+  it.each(['a download', 'an upload'])(
+    'a client that goes away is no failure of the service: %s',
+    async (kind) => {
+      answer = () => undefined;
+      const { port, lines, warnings, counted } = await startLogged();
+      const socket = connect(port, '127.0.0.1');
+      socket.write(kind === 'an upload' ? `${post('Content-Length: 2')}a` : get(randomUUID()));
+      await waitFor(() => seen.length === 1);
+      socket.resetAndDestroy();
+      await waitFor(() => lines.some(({ msg, status }) => msg === 'request' && status === 'aborted'));
+      await once(seen[0]?.connection as Socket, 'close');
+      expect(warnings()).toEqual([]);
+      expect(await counted()).toEqual([]);
+    },
+  );
 
   it('an upload that storage does not read gets an answer in time', async () => {
     answer = () => undefined;

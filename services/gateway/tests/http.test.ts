@@ -151,6 +151,28 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(answer.headers.allow).toContain('GET, HEAD');
   });
 
+  it('counts answers to requests that Node could not read, and to CONNECT, like other requests without an endpoint', async () => {
+    const { httpRequests } = test.runtime.metrics;
+    const count = async (method: string, status: string) => {
+      const { values } = await httpRequests.get();
+      const isSame = (labels: object) =>
+        JSON.stringify(Object.entries(labels).sort()) ===
+        JSON.stringify(Object.entries({ operation: 'none', method, status }).sort());
+      return values.find(({ labels }) => isSame(labels))?.value ?? 0;
+    };
+    const cases = [
+      ['_OTHER', '400', 'hello\r\n\r\n'],
+      ['_OTHER', '431', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n${close}`],
+      ['_OTHER', '408', 'GET / HTTP/1.1\r\nHost: x\r\n'],
+      ['CONNECT', '405', 'CONNECT x:443 HTTP/1.1\r\nHost: x:443\r\n\r\n'],
+    ] as const;
+    for (const [method, status, bytes] of cases) {
+      const before = await count(method, status);
+      expect(statusesIn(await raw(port, bytes))).toEqual([Number(status)]);
+      expect((await count(method, status)) - before, status).toBe(1);
+    }
+  });
+
   it('ignores a request to upgrade to another protocol', async () => {
     const upgrade = `GET ${user} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`;
     expect(parseAnswer(await raw(port, upgrade)).status).toBe(200);

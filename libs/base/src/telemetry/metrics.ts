@@ -33,6 +33,17 @@ export class Metrics {
     buckets: durations,
     ...this.#of,
   });
+  readonly httpConnectionsOpen = new Gauge({
+    name: 'kith_http_connections_open',
+    help: 'Connections of clients that are open at the gateway',
+    ...this.#of,
+  });
+  readonly httpConnectionsRefused = new Counter({
+    name: 'kith_http_connections_refused_total',
+    help: 'Connections of clients that the gateway has closed immediately, by reason (`all`: more than `MAX_CONNECTIONS`; `address`: more than `MAX_CONNECTIONS_PER_ADDRESS`)',
+    labelNames: ['reason'],
+    ...this.#of,
+  });
   readonly streamsOpen = new Gauge({
     name: 'kith_streams_open',
     help: 'Streams that are open at the gateway',
@@ -81,9 +92,16 @@ export class Metrics {
     ...this.#of,
   });
 
+  readonly upstreamFailures = new Counter({
+    name: 'kith_upstream_failures_total',
+    help: 'Requests about files that a gateway could not pass on to their service over HTTP, by the called service and the reason (`no_address`, `connection_failed`, `timeout`, `invalid_answer`)',
+    labelNames: ['service', 'reason'],
+    ...this.#of,
+  });
+
   readonly storeUp = new LiveGauge({
     name: 'kith_store_up',
-    help: 'Whether the database of a service has answered the last check. If not, the consumers of the service wait',
+    help: 'Whether the database of a service, and for `storage` also its file store, have answered the last check. If not, the consumers of the service wait',
     labelNames: ['service'],
     ...this.#of,
   });

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
-import { createLogger, Metrics, Secrets } from '@kith/base';
+import { createLogger, Metrics, Secrets, startTracing, stopTracing, tracing } from '@kith/base';
 import { getFile } from '@kith/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BytesAnswer, downloadHandler } from './http-handler.ts';
+import { startCollector } from '../../../../tests/support/collector.ts';
+import { type BytesAnswer, downloadHandler, type HttpRequest } from './http-handler.ts';
 import { type HttpIntake, operationHeader, serveHttp } from './http-intake.ts';
 import { canonicalPath, signContext } from './signed-context.ts';
 
@@ -12,18 +13,22 @@ const secrets = new Secrets('a secret of at least 32 characters');
 const context = { projectId: crypto.randomUUID(), params: { fileId: crypto.randomUUID() } };
 
 /** Serves downloads of a file with the answers that `answer` returns. */
-function serve(answer: () => BytesAnswer): Promise<HttpIntake> {
+function serve(
+  answer: (request: HttpRequest<typeof getFile>) => BytesAnswer,
+  log = createLogger({ name: 'test', level: 'silent' }),
+): Promise<HttpIntake> {
   return serveHttp({
     ...{ host: '127.0.0.1', port: 0, secrets, app: {}, metrics: new Metrics(), checkOutput: true },
-    log: createLogger({ name: 'test', level: 'silent' }),
-    handlers: [downloadHandler(getFile, async () => answer()) as never],
+    log,
+    handlers: [downloadHandler(getFile, async (request) => answer(request)) as never],
   });
 }
 
 /** Asks for the file as a gateway does. Resolves with the head of the answer. */
-async function ask(intake: HttpIntake, agent: Agent): Promise<IncomingMessage> {
+async function ask(intake: HttpIntake, agent: Agent, traceparent?: string): Promise<IncomingMessage> {
   const path = canonicalPath(getFile, context);
-  const signed = signContext(secrets, { method: 'GET', path, operation: getFile.name }, context);
+  const asked = { method: 'GET', path, operation: getFile.name };
+  const signed = signContext(secrets, asked, { ...context, ...(traceparent && { traceparent }) });
   const headers = { ...signed, [operationHeader]: getFile.name };
   const outgoing = request(`${intake.url}${path}`, { agent, headers });
   outgoing.end();
@@ -71,6 +76,29 @@ it('a stopping intake still answers requests on open connections, with `Connecti
   expect(await late.end()).toEqual(whole);
   await stopped;
   agent.destroy();
+});
+
+it('log lines of a request have the ids of the span that the service makes for it', async () => {
+  await using undo = new AsyncDisposableStack();
+  const collector = undo.use(await startCollector());
+  await startTracing('test', { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  undo.defer(stopTracing);
+  const lines: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  let own: string | undefined;
+  const answer = ({ log }: HttpRequest<typeof getFile>): BytesAnswer => {
+    own = tracing()?.active();
+    log.warn('asked for a file');
+    return { status: 304, headers: {} };
+  };
+  const intake = await serve(answer, createLogger({ name: 'test', level: 'warn', destination }));
+  undo.defer(() => intake.stop(0));
+  const [traceId, spanId] = ['a'.repeat(32), 'b'.repeat(16)];
+  const agent = undo.adopt(new Agent(), (one) => one.destroy());
+  await bytesOf(await ask(intake, agent, `00-${traceId}-${spanId}-01`));
+  const [{ trace_id, span_id } = {}] = lines;
+  expect([trace_id, `00-${trace_id}-${span_id}-01`]).toEqual([traceId, own]);
+  expect(span_id).not.toBe(spanId);
 });
 
 describe('a download', () => {

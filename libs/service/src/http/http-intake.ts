@@ -164,8 +164,12 @@ async function answer<App>(
   const { spec } = served;
   const operation = spec.name;
   const { requestId, traceparent } = context;
-  const log = options.log.child({ requestId, ...traceFields(traceparent), operation });
   const span = tracing()?.start(operation, { kind: 'server', parent: traceparent });
+  const log = options.log.child({
+    requestId,
+    ...traceFields(span?.traceparent ?? traceparent),
+    operation,
+  });
   const stop = metrics.operationSeconds.startTimer({ operation });
   metrics.operationsInFlight.inc();
   let status = 'aborted';

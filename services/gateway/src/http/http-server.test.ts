@@ -3,14 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createLogger } from '@kith/base';
+import { createLogger, Metrics } from '@kith/base';
 import { waitFor } from '@kith/testing';
 import { afterEach, expect, test } from 'vitest';
 import { OpenConnections } from '../limits/open-connections.ts';
 import { type ConnectionCaps, type HttpTimeouts, startHttpServer } from './http-server.ts';
 import { refusalOf } from './refused-body.ts';
 
-const log = createLogger({ name: 'test', level: 'silent' });
 /** More bytes than the buffers of a connection can hold. */
 const largeBytes = 64 * 1024 * 1024;
 
@@ -26,15 +25,22 @@ interface Served {
   closed: () => number;
   /** Answers to `/held`, which the test itself sends. */
   held: ServerResponse[];
+  metrics: Metrics;
+  warnings: Record<string, unknown>[];
 }
 
 async function serve(options: { timeouts?: Partial<HttpTimeouts>; caps?: ConnectionCaps }): Promise<Served> {
   let closed = 0;
   const held: ServerResponse[] = [];
+  const metrics = new Metrics();
+  const warnings: Record<string, unknown>[] = [];
+  const destination = { write: (line: string) => void warnings.push(JSON.parse(line)) };
+  const log = createLogger({ name: 'test', level: 'warn', destination });
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
     log,
+    metrics,
     caps: { all: 100 },
     ...options,
     timeouts: { drain: 100, ...options.timeouts },
@@ -47,7 +53,7 @@ async function serve(options: { timeouts?: Partial<HttpTimeouts>; caps?: Connect
     },
   });
   undo.defer(() => server.stop());
-  return { port: server.port, closed: () => closed, held };
+  return { port: server.port, closed: () => closed, held, metrics, warnings };
 }
 
 /** Everything that arrives on a connection until the connection ends. */
@@ -179,15 +185,26 @@ test('a long answer is sent to its end, even if CONNECT follows its request', as
 });
 
 const ofAddress = new OpenConnections(2);
-test.each<[string, ConnectionCaps]>([
-  ['all', { all: 2 }],
-  ['of one address', { all: 100, admits: (socket) => ofAddress.admit(socket) }],
-])('the number of connections is limited (%s), and a connection that ends makes room', async (_, caps) => {
-  const { port } = await serve({ caps });
-  const [first, second] = [await open(port), await open(port)];
-  expect(await Promise.all([first, second].map(outcome))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
-  expect(await outcome(await open(port))).toBe('closed');
-  expect(await outcome(second)).toBe('HTTP/1.1 200 OK');
-  first.destroy();
-  await waitFor(async () => (await outcome(await open(port))) === 'HTTP/1.1 200 OK');
-});
+test.each<[string, string, ConnectionCaps]>([
+  ['all', 'MAX_CONNECTIONS', { all: 2 }],
+  ['address', 'MAX_CONNECTIONS_PER_ADDRESS', { all: 100, admits: (socket) => ofAddress.admit(socket) }],
+])(
+  'the number of connections is limited (%s), and a connection that ends makes room',
+  async (reason, setting, caps) => {
+    const { port, metrics, warnings } = await serve({ caps });
+    const [first, second] = [await open(port), await open(port)];
+    expect(await Promise.all([first, second].map(outcome))).toEqual(['HTTP/1.1 200 OK', 'HTTP/1.1 200 OK']);
+    for (let nth = 0; nth < 2; nth++) expect(await outcome(await open(port))).toBe('closed');
+    const { values } = await metrics.httpConnectionsRefused.get();
+    expect(values).toEqual([{ labels: { reason }, value: 2 }]);
+    const msg = `refused a connection: ${setting} allows no more`;
+    expect(warnings).toMatchObject([{ msg, connections: 2, unlogged: 0 }]);
+    const isOpen = async (count: number) =>
+      (await metrics.httpConnectionsOpen.get()).values[0]?.value === count;
+    expect(await isOpen(2)).toBe(true);
+    expect(await outcome(second)).toBe('HTTP/1.1 200 OK');
+    first.destroy();
+    await waitFor(() => isOpen(1));
+    await waitFor(async () => (await outcome(await open(port))) === 'HTTP/1.1 200 OK');
+  },
+);

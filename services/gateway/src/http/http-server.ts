@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Logger, listenSentence, StartError } from '@kith/base';
+import { type Logger, listenSentence, type Metrics, StartError } from '@kith/base';
+import { LogPace } from './log-pace.ts';
 import { answerConnect, answerParserError, hasFailed } from './raw-answer.ts';
 
 /** How long clients may take, in ms. */
@@ -78,10 +79,11 @@ export async function startHttpServer(options: {
   /** The setting that the port comes from, for the message if the port is taken. */
   setting?: 'PORT' | 'ADMIN_PORT';
   log: Logger;
+  metrics: Metrics;
   timeouts?: Partial<HttpTimeouts> | undefined;
   caps: ConnectionCaps;
 }): Promise<HttpServer> {
-  const { handler, log, caps } = options;
+  const { handler, log, metrics, caps } = options;
   const timeouts = { ...defaults, ...options.timeouts };
   const server = createServer({
     headersTimeout: timeouts.headers,
@@ -145,15 +147,32 @@ export async function startHttpServer(options: {
     // For CONNECT, Node removes its own listener for `timeout`, which would call the function that is passed to `setTimeout`
     // above. This listener replaces it.
     socket.on('timeout', () => server.emit('timeout', socket));
-    answerConnect(socket, openOn(socket), log);
+    answerConnect(socket, openOn(socket), options);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    answerParserError(error, socket as Socket, openOn(socket as Socket), log);
+    answerParserError(error, socket as Socket, openOn(socket as Socket), options);
   });
+  const pace = new LogPace();
+  const noteRefused = (reason: 'all' | 'address') => {
+    metrics.httpConnectionsRefused.inc({ reason });
+    const told = pace.next(reason);
+    const setting = reason === 'all' ? 'MAX_CONNECTIONS' : 'MAX_CONNECTIONS_PER_ADDRESS';
+    if (told)
+      log.warn({ connections: open.size, ...told }, `refused a connection: ${setting} allows no more`);
+  };
+  // Node has closed the connection, because `maxConnections` are open.
+  server.on('drop', () => noteRefused('all'));
   server.on('connection', (socket) => {
-    if (caps.admits?.(socket) === false) return void socket.destroy();
+    if (caps.admits?.(socket) === false) {
+      noteRefused('address');
+      return void socket.destroy();
+    }
     open.set(socket, new Set());
-    socket.once('close', () => open.delete(socket));
+    metrics.httpConnectionsOpen.inc();
+    socket.once('close', () => {
+      open.delete(socket);
+      metrics.httpConnectionsOpen.dec();
+    });
     // Node calls this to end a connection after its last answer. If the gateway closed the connection while bytes of the
     // request are unread, the kernel would reset it. The client could then lose the answer. So the gateway first ends its own
     // side. It closes the connection later, when the client has had time to see the end.

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ApiError, type Logger } from '@kith/base';
+import { ApiError, type Logger, type Metrics } from '@kith/base';
 import { type ErrorCode, errorBody, statusOf } from '@kith/contracts';
 import { bytesOf } from './error-answer.ts';
+import { knownMethod } from './known-method.ts';
 import { refuseBody } from './refused-body.ts';
 import { ofEveryAnswer } from './security-headers.ts';
 
@@ -14,6 +15,11 @@ const codes: Readonly<Record<string, ErrorCode>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'request/too-large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request/timeout',
 };
+
+interface Telemetry {
+  log: Logger;
+  metrics: Metrics;
+}
 
 /** Connections that have had an error. Such a connection gets one more answer, and then ends. */
 const failed = new WeakSet<Socket>();
@@ -32,7 +38,7 @@ export function answerParserError(
   error: NodeJS.ErrnoException,
   socket: Socket,
   open: readonly ServerResponse[],
-  log: Logger,
+  telemetry: Telemetry,
 ): void {
   // The last answer on this connection is already written. Bytes that still arrive are ignored.
   if (socket.writableEnded) return;
@@ -46,7 +52,8 @@ export function answerParserError(
   // `write` may run later, so it uses `reason` and not `error`: the error would keep the received bytes in memory until then.
   const { code: reason } = error;
   const code = codes[reason ?? ''] ?? 'request/invalid-http';
-  const write = () => writeRaw(socket, code, {}, log, reason);
+  // The method may not have been read, so the request is counted without it.
+  const write = () => writeRaw(socket, { method: '', code, reason }, telemetry);
   const [previous, last] = [open.at(-2), open.at(-1)];
   if (!last) write();
   else if (last.req.complete) after(socket, last, write);
@@ -70,10 +77,11 @@ export function answerParserError(
  * Refuses CONNECT, because the gateway is no proxy. `open` holds the answers on this connection that have not ended yet. These
  * answers are sent first.
  */
-export function answerConnect(socket: Socket, open: readonly ServerResponse[], log: Logger): void {
+export function answerConnect(socket: Socket, open: readonly ServerResponse[], telemetry: Telemetry): void {
   socket.on('error', () => socket.destroy());
   const headers = { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' };
-  const write = () => writeRaw(socket, 'route/method-not-allowed', headers, log);
+  const code = 'route/method-not-allowed';
+  const write = () => writeRaw(socket, { method: 'CONNECT', code, headers }, telemetry);
   const last = open.at(-1);
   if (!last) return void write();
   // Node has removed its own listener from this connection. Without this new listener, a long answer would stop at the first
@@ -98,12 +106,11 @@ function after(socket: Socket, answer: ServerResponse, next: () => void): void {
 
 function writeRaw(
   socket: Socket,
-  code: ErrorCode,
-  headers: Record<string, string>,
-  log: Logger,
-  reason?: string,
+  refusal: { method: string; code: ErrorCode; headers?: Record<string, string>; reason?: string | undefined },
+  { log, metrics }: Telemetry,
 ): void {
   if (!socket.writable) return;
+  const { method, code, headers, reason } = refusal;
   const requestId = randomUUID();
   const status = statusOf(code);
   const body = bytesOf(errorBody(code));
@@ -120,5 +127,6 @@ function writeRaw(
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`);
   socket.write(body);
   socket.destroySoon();
+  metrics.httpRequests.inc({ operation: 'none', method: knownMethod(method), status: String(status) });
   log.info({ requestId, status, code, reason }, 'request');
 }

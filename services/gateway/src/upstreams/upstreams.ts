@@ -1,9 +1,9 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Stream } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ApiError, type Secrets, traceparentHeader } from '@kith/base';
+import { ApiError, type Logger, type Metrics, type Secrets, traceparentHeader } from '@kith/base';
 import { codeHeader, statusHeader } from '@kith/bus';
-import { type OperationSpec, serviceOf } from '@kith/contracts';
+import { type ErrorCode, type OperationSpec, serviceOf } from '@kith/contracts';
 import {
   canonicalPath,
   operationHeader,
@@ -14,8 +14,9 @@ import {
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import { answerReply, cutOff, headOf, leavesBodyUnread, writeHead } from '../http/answer.ts';
 import { expectsContinue } from '../http/body.ts';
-import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
-import { checkRefused, onRefused } from '../http/refused-body.ts';
+import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
+import { LogPace } from '../http/log-pace.ts';
+import { checkRefused, onRefused, refusalOf } from '../http/refused-body.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
 import { watchSender } from './slow-sender.ts';
 import { checkUpload } from './upload.ts';
@@ -42,6 +43,8 @@ export interface UpstreamOptions {
   secrets: Secrets | undefined;
   /** How long a service may take to begin an answer that needs no body. */
   requestTimeoutMs: number;
+  log: Logger;
+  metrics: Metrics;
   times?: Partial<UpstreamTimes> | undefined;
 }
 
@@ -49,6 +52,16 @@ export interface UpstreamOptions {
 export interface StreamedRequest {
   operation: OperationSpec;
   context: Omit<RequestContext, 'deadline'>;
+}
+
+/** A failure of the service, or of the way to it, and not of the client. `reason` is its name in the metrics. */
+class UpstreamFailure extends ApiError {
+  readonly reason: 'no_address' | 'connection_failed' | 'timeout' | 'invalid_answer';
+
+  constructor(code: ErrorCode, reason: UpstreamFailure['reason'], cause: unknown) {
+    super(code, { cause });
+    this.reason = reason;
+  }
 }
 
 /** The data of a request while it is proxied. */
@@ -95,6 +108,7 @@ export class Upstreams {
   readonly #ways = new WeakMap<IncomingMessage, Way>();
   readonly #upload = this.#proxy();
   readonly #download = this.#proxy({ buffer: new NoBody() });
+  readonly #pace = new LogPace();
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
@@ -106,6 +120,27 @@ export class Upstreams {
    * body, or the error of a refused body.
    */
   async answer(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
+    try {
+      await this.#forward(request, response, streamed);
+    } catch (error) {
+      // If the client has gone away, or its body is refused, the gateway itself ends the request to the service.
+      const isOver = request.socket.destroyed || refusalOf(request) !== undefined;
+      if (error instanceof UpstreamFailure && !isOver) this.#note(error, streamed.operation, response);
+      throw error;
+    }
+  }
+
+  #note({ reason, cause }: UpstreamFailure, operation: OperationSpec, response: HttpResponse): void {
+    const { log, metrics } = this.#options;
+    const service = serviceOf(operation);
+    metrics.upstreamFailures.inc({ service, reason });
+    const told = this.#pace.next(`${service} ${reason}`);
+    if (!told) return;
+    const line = { ...logFieldsOf(response), operation: operation.name, upstream: service, reason };
+    log.warn({ err: cause, ...line, ...told }, 'a request to a service over HTTP has failed');
+  }
+
+  async #forward(request: HttpRequest, response: HttpResponse, streamed: StreamedRequest): Promise<void> {
     const { operation } = streamed;
     const url = this.#options.urls[serviceOf(operation)];
     const { secrets } = this.#options;
@@ -115,7 +150,10 @@ export class Upstreams {
     // A parameter such as `..` would change the path on its way to the service, but the signature is for one exact path. So the
     // parameters are checked first.
     validatePart(operation, 'params', streamed.context.params);
-    if (url === undefined || secrets === undefined) throw new ApiError('gateway/unavailable');
+    if (url === undefined || secrets === undefined) {
+      const cause = new Error('UPSTREAMS has no address of the service, or KITH_SECRET is not set.');
+      throw new UpstreamFailure('gateway/unavailable', 'no_address', cause);
+    }
     const path = canonicalPath(operation, streamed.context);
     if (upload && expectsContinue(request)) response.writeContinue();
     const { headers, url: address } = request;
@@ -197,7 +235,7 @@ export class Upstreams {
       let isAnswered = false;
       let late: NodeJS.Timeout | undefined;
       const wait = (ms: number) => {
-        late = setTimeout(() => fail(new ApiError('gateway/timeout')), ms);
+        late = setTimeout(() => fail(timedOut(`The service has not answered in ${ms} ms.`)), ms);
       };
       const settle = () => {
         clearTimeout(late);
@@ -235,7 +273,7 @@ export class Upstreams {
             stuckMs: answer,
             isHeld: () => way.outgoing?.writableNeedDrain ?? false,
             onIdle: () => fail(new ApiError('request/timeout')),
-            onStuck: () => fail(new ApiError('gateway/timeout')),
+            onStuck: () => fail(timedOut(`The service has taken no bytes for ${answer} ms.`)),
             onWhole: () => wait(answer),
           })
         : undefined;
@@ -260,7 +298,9 @@ export class Upstreams {
       // The reply lacks the status header that our services send. Either some other program has answered, or the service
       // considers the request unsigned (docs/adr/0045).
       reply.resume();
-      throw new ApiError('gateway/unavailable');
+      throw invalidAnswer(
+        `The answer has the status ${reply.statusCode}, but lacks the header ${statusHeader}.`,
+      );
     }
     if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
       return answerReply(request, response, { headers, body: await readAll(reply) });
@@ -322,7 +362,7 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of reply as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    if (size > longestError) throw new ApiError('gateway/unavailable');
+    if (size > longestError) throw invalidAnswer(`The answer has more than ${longestError} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -333,7 +373,19 @@ async function readAll(reply: IncomingMessage): Promise<Uint8Array> {
  * have gone to the service, the service may have stored the file before it failed. In this case, `gateway/unavailable` would be
  * wrong, because it says that nothing was done.
  */
-function brokenOff({ isUpload, outgoing }: Way, error: unknown): ApiError {
+function brokenOff({ isUpload, outgoing }: Way, error: unknown): UpstreamFailure {
   const mayBeDone = isUpload && outgoing?.writableFinished === true;
-  return new ApiError(mayBeDone ? 'gateway/timeout' : 'gateway/unavailable', { cause: error });
+  return new UpstreamFailure(
+    mayBeDone ? 'gateway/timeout' : 'gateway/unavailable',
+    'connection_failed',
+    error,
+  );
+}
+
+function timedOut(why: string): UpstreamFailure {
+  return new UpstreamFailure('gateway/timeout', 'timeout', new Error(why));
+}
+
+function invalidAnswer(why: string): UpstreamFailure {
+  return new UpstreamFailure('gateway/unavailable', 'invalid_answer', new Error(why));
 }
