@@ -1,7 +1,7 @@
 // Starts at most 1 platform and 1 process.
 import { text } from 'node:stream/consumers';
 import type { TestUser } from '@kith/testing';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, Locator, Page, Route } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { Authenticator } from './support/authenticator.ts';
@@ -465,6 +465,53 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
       [],
       [],
     ]);
+  });
+
+  it('deletes an uploaded picture if the profile does not show it', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Pictured' });
+    const { storage, users } = world.platform.client(user);
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    await ada.goTo('Account');
+    const photo = await sharp({ create: { width: 40, height: 40, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer();
+    const profile = new RegExp(`/users/${user.id}$`);
+    /** Uploads the picture, while the requests to change the profile go a special way. */
+    const upload = async (way: (route: Route) => Promise<unknown>, shown: Locator) => {
+      await page.route(profile, (route) =>
+        route.request().method() === 'PATCH' ? way(route) : route.fallback(),
+      );
+      const file = { name: 'me.png', mimeType: 'image/png', buffer: photo };
+      await page.getByLabel('Picture', { exact: true }).setInputFiles(file);
+      await shown.waitFor();
+      await page.unroute(profile);
+      return (await storage.listFiles()).items.map(({ fileId }) => fileId);
+    };
+    const problem = (text: string) => page.getByRole('alert').getByText(text);
+
+    const json = { error: 'This is no image.', code: 'user/invalid-body', field: 'avatarFileId' };
+    const refused = (route: Route) => route.fulfill({ status: 400, json });
+    expect(await upload(refused, problem('Something went wrong.'))).toEqual([]);
+    const lost = (route: Route) => route.abort('connectionreset');
+    expect(await upload(lost, problem('The platform cannot be reached.'))).toEqual([]);
+
+    // The profile gets the picture, but the answers are lost.
+    const unanswered = async (route: Route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    };
+    const [first, ...others] = await upload(unanswered, ada.button('Change picture'));
+    expect([await users.get({ userId: user.id }), others]).toEqual([
+      expect.objectContaining({ avatarFileId: first }),
+      [],
+    ]);
+    // Now the page cannot find out either whether the profile has the picture, so the file stays.
+    await page.route('**/request-new-access-token', (route) => route.abort('connectionreset'));
+    const stored = await upload(unanswered, problem('The platform cannot be reached.'));
+    expect(stored).toHaveLength(2);
+    expect(stored).toContain((await users.get({ userId: user.id })).avatarFileId);
   });
 
   it('lists the sessions of a user, and ends one of them', async ({ expect }) => {
