@@ -59,6 +59,35 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await says(elsewhere, 'This link has expired or was used. Ask for another mail.');
   });
 
+  it('the link leads to the right page even if the project names only the application’s origin', async ({
+    expect,
+  }) => {
+    await using visitor = await world.open();
+    const { page } = visitor;
+    const { platform } = world;
+    const { id: projectId } = await platform.createProject('Only an origin');
+    await platform.call('PATCH', `/admin/projects/${projectId}`, {
+      token: platform.operatorToken,
+      body: { webOrigins: [new URL(page.url()).origin] },
+    });
+    await page.route('**/kith.json', (route) => route.fulfill({ json: { url: platform.url, projectId } }));
+    const email = `${randomUUID()}@example.com`;
+    await platform.createUser(projectId, { email });
+    await platform.call('POST', `/v7/${projectId}/auth/request-password-reset`, { body: { email } });
+    const { text } = await mailTo(platform, email, 'passwordReset');
+    await page.goto(/^http\S+\/\?mail=\S+$/m.exec(text)?.[0] ?? '');
+    const password = 'a pass phrase to remember';
+    await page.getByLabel('New password').fill(password);
+    // The token is sent to no server again.
+    expect(new URL(page.url()).search).toBe('');
+    await visitor.button('Set the password').click();
+    await says(visitor, 'Your password is set.');
+    await page.getByRole('link', { name: 'Go on' }).click();
+    await signIn(visitor, { email, password });
+    await page.getByRole('heading', { name: 'Find people' }).waitFor();
+    expect(visitor.complaints).toEqual([]);
+  });
+
   it('an address is confirmed by a code, or by a link', async ({ expect }) => {
     await using ada = await world.open();
     const { page } = ada;

@@ -58,6 +58,10 @@ describe('npm run example', { timeout: 120_000 }, () => {
     await using third = await start({ KITH_URL, KITH_PROJECT: projectId, KITH_DATA: join(data, 'none') });
     expect(await settingsAt(addressIn(third.output()))).toEqual({ url: KITH_URL, projectId });
     expect(signInsIn(third.output())).toEqual([]);
+    // Links in mails do not lead to this page by themselves.
+    const page = addressIn(third.output());
+    const words = `npx kith projects update ${projectId} --mail-link-base '${page}/#/mail'`;
+    expect(third.output()).toContain(words);
   });
 
   it('says in one sentence why it cannot start', async () => {

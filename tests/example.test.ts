@@ -1,10 +1,12 @@
 // Starts at most 1 platform and 1 process.
 import { text } from 'node:stream/consumers';
-import type { Browser, Page } from 'playwright-core';
+import type { TestUser } from '@kith/testing';
+import type { Browser, Locator, Page, Route } from 'playwright-core';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { Authenticator } from './support/authenticator.ts';
 import { readQrCode } from './support/example/read-qr-code.ts';
+import { refuse } from './support/example/refuse.ts';
 import { addAuthenticator } from './support/example/virtual-authenticator.ts';
 import { phone, signIn, signUp } from './support/example/visitor.ts';
 import { accountOf, type ExampleWorld, startExample } from './support/example/world.ts';
@@ -20,6 +22,16 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
   }, 120_000);
   afterAll(() => world?.[Symbol.asyncDispose]());
 
+  /** Saves people in a new folder of a user. */
+  const savePeople = async (user: TestUser, collectionName: string, ids: readonly string[]) => {
+    const { collections } = world.platform.client(user);
+    const { id: rootId } = await collections.getRoot();
+    const { id: collectionId } = await collections.createSubCollection({
+      collectionId: rootId,
+      collectionName,
+    });
+    for (const entityId of ids) await collections.addEntity({ collectionId, entityId });
+  };
   const card = (page: Page, name: string) => page.getByRole('listitem').filter({ hasText: name });
 
   it('lets two people find each other, and shows each person immediately what the other does', async ({
@@ -289,6 +301,108 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints).toEqual([]);
   });
 
+  it('says why data is missing if it could not be loaded, and loads it on request', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Limited' });
+    await savePeople(user, 'Mentors', [world.alan.id]);
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    const sentence = page.getByText('That was a lot at once. Wait a moment and try again.');
+    const miss = async (addresses: RegExp, open: () => Promise<void>, missing?: Locator) => {
+      const answerAgain = await refuse(page, addresses);
+      await open();
+      await sentence.waitFor();
+      expect(await missing?.count()).toBe(missing && 0);
+      await answerAgain();
+      await ada.button('Try again').click();
+      await missing?.waitFor();
+      await sentence.waitFor({ state: 'detached' });
+    };
+    const connect = ada.button('Connect with Hedy Demo');
+    await miss(/\/connection$/, () => page.getByRole('searchbox').fill('hedy'), connect);
+    const save = ada.button('Save Hedy Demo to a folder');
+    await miss(/is-entity-saved/, () => save.click(), page.getByRole('checkbox', { name: 'Mentors' }));
+    await ada.button('Done').click();
+    const openFolder = async () => {
+      await ada.goTo('Folders');
+      await page.getByRole('link', { name: 'Mentors 1 saved' }).click();
+    };
+    const alan = page.getByRole('link', { name: 'Alan Demo' });
+    await miss(new RegExp(`/users/${world.alan.id}$`), openFolder, alan);
+    const setting = page.getByLabel('Who may ask to connect');
+    await miss(/\/connections\/settings$/, () => ada.goTo('Account'), setting);
+    await ada.goTo('People');
+    await miss(/\/auth\/factors$/, () => ada.goTo('Account'));
+  });
+
+  it('keeps what it shows, and says why, if the data cannot be loaded again', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Kept', username: 'ada.kept' });
+    await world.platform.connect(user, world.alan);
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    const keep = async (shown: Locator, addresses: RegExp, from: TestUser) => {
+      await shown.waitFor();
+      const answerAgain = await refuse(page, addresses);
+      await world.ask(from, 'ada.kept', 'Hello');
+      const sentence = page.getByText('That was a lot at once.');
+      await sentence.waitFor();
+      expect(await shown.count()).toBe(1);
+      await answerAgain();
+      await ada.button('Try again').click();
+      await sentence.waitFor({ state: 'detached' });
+      expect(await shown.count()).toBe(1);
+    };
+    await page.getByRole('searchbox').fill('hedy');
+    await keep(ada.button('Connect with Hedy Demo'), /\/connection$/, world.joan);
+    await ada.goTo('Connections');
+    await keep(card(page, 'Alan Demo'), /\/connections\?/, world.edith);
+  });
+
+  it('loads a page once when it is opened, and loads profiles only then', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Once', username: 'ada.once' });
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    await page.getByRole('searchbox').fill('alan');
+    await page.getByRole('link', { name: 'Alan Demo' }).click();
+    await ada.button('Connect with Alan Demo').waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'GET') asked.push(new URL(request.url()).pathname);
+    });
+    const answers = ['stream', 'count'].map((end) => page.waitForResponse(`**/app-notifications/${end}`));
+    await page.reload();
+    await Promise.all(answers);
+    await world.ask(world.joan, 'ada.once', 'Hello');
+    await page.getByRole('link', { name: 'Notifications 1 unread' }).waitFor();
+    const timesOf = (end: string) => asked.filter((path) => path.endsWith(end)).length;
+    const { id } = world.alan;
+    // What the notification may have changed is loaded a second time.
+    expect([`/users/${id}`, `/users/${id}/connection`, '/app-notifications/count'].map(timesOf)).toEqual([
+      1, 2, 2,
+    ]);
+  });
+
+  it('counts a notification that comes before the stream of notifications is open', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Early', username: 'ada.early' });
+    await using ada = await world.open();
+    const { page } = ada;
+    const held = Promise.withResolvers<void>();
+    const stream = '**/app-notifications/stream';
+    await page.route(stream, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    const asked = page.waitForRequest(stream);
+    await signIn(ada, user);
+    await asked;
+    await world.ask(world.joan, 'ada.early', 'Hello');
+    held.resolve();
+    await page.getByRole('link', { name: 'Notifications 1 unread' }).waitFor();
+    expect(ada.complaints).toEqual([]);
+  });
+
   it('lets people change their picture, profile and password, and shows others the new profile', async ({
     expect,
   }) => {
@@ -351,6 +465,53 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
       [],
       [],
     ]);
+  });
+
+  it('deletes an uploaded picture if the profile does not show it', async ({ expect }) => {
+    const user = await world.platform.createUser({ name: 'Ada Pictured' });
+    const { storage, users } = world.platform.client(user);
+    await using ada = await world.open();
+    const { page } = ada;
+    await signIn(ada, user);
+    await ada.goTo('Account');
+    const photo = await sharp({ create: { width: 40, height: 40, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer();
+    const profile = new RegExp(`/users/${user.id}$`);
+    /** Uploads the picture, while the requests to change the profile go a special way. */
+    const upload = async (way: (route: Route) => Promise<unknown>, shown: Locator) => {
+      await page.route(profile, (route) =>
+        route.request().method() === 'PATCH' ? way(route) : route.fallback(),
+      );
+      const file = { name: 'me.png', mimeType: 'image/png', buffer: photo };
+      await page.getByLabel('Picture', { exact: true }).setInputFiles(file);
+      await shown.waitFor();
+      await page.unroute(profile);
+      return (await storage.listFiles()).items.map(({ fileId }) => fileId);
+    };
+    const problem = (text: string) => page.getByRole('alert').getByText(text);
+
+    const json = { error: 'This is no image.', code: 'user/invalid-body', field: 'avatarFileId' };
+    const refused = (route: Route) => route.fulfill({ status: 400, json });
+    expect(await upload(refused, problem('Something went wrong.'))).toEqual([]);
+    const lost = (route: Route) => route.abort('connectionreset');
+    expect(await upload(lost, problem('The platform cannot be reached.'))).toEqual([]);
+
+    // The profile gets the picture, but the answers are lost.
+    const unanswered = async (route: Route) => {
+      await route.fetch();
+      await route.abort('connectionreset');
+    };
+    const [first, ...others] = await upload(unanswered, ada.button('Change picture'));
+    expect([await users.get({ userId: user.id }), others]).toEqual([
+      expect.objectContaining({ avatarFileId: first }),
+      [],
+    ]);
+    // Now the page cannot find out either whether the profile has the picture, so the file stays.
+    await page.route('**/request-new-access-token', (route) => route.abort('connectionreset'));
+    const stored = await upload(unanswered, problem('The platform cannot be reached.'));
+    expect(stored).toHaveLength(2);
+    expect(stored).toContain((await users.get({ userId: user.id })).avatarFileId);
   });
 
   it('lists the sessions of a user, and ends one of them', async ({ expect }) => {

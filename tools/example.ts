@@ -36,9 +36,14 @@ await runProcess('example', async (given) => {
   const { KITH_URL: url, KITH_PROJECT: projectId, PORT: port } = readConfig(exampleConfig, env);
   if (!url || !projectId) return onItsOwn(env, port);
   const page = await servePage({ url, projectId }, port);
-  console.log(
-    `\nThe example is up at ${page.url} and uses ${url}. Create an account there.\n\nCtrl-C ends it.\n`,
-  );
+  console.log(`
+The example is up at ${page.url} and uses ${url}. Create an account there.
+
+Links in mails of the project lead here after this command:
+  npx kith projects update ${projectId} --mail-link-base '${page.url}/#/mail'
+
+Ctrl-C ends it.
+`);
   return { stop: page.stop };
 });
 

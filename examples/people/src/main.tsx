@@ -3,9 +3,11 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { KithContext } from './hooks/use-kith.ts';
+import { adoptMailLink } from './lib/routes.ts';
 import { loadSettings } from './lib/settings.ts';
 import './styles/index.css';
 
+adoptMailLink();
 const root = createRoot(document.getElementById('root') as HTMLElement);
 try {
   const { url, projectId } = await loadSettings();

@@ -5,13 +5,14 @@ import { Empty } from './empty.tsx';
 import { FolderActions } from './folder-actions.tsx';
 import { FolderLink } from './folder-link.tsx';
 import { Icon } from './icon.tsx';
+import { Problem } from './problem.tsx';
 import { SavedPerson } from './saved-person.tsx';
 import { WalkView } from './walk-view.tsx';
 
 /** An open folder: its name, the folders in it, and the people saved in it. */
 export function FolderContent({ folder }: { folder: Collection }) {
   const saved = useSavedPeople(folder.id);
-  const subFolders = useSubFolders(folder.id).items;
+  const { items: subFolders, error } = useSubFolders(folder.id);
   return (
     <section className="folder-content" aria-label={folder.name}>
       <a className="back" href={hrefOf({ page: 'folders' })}>
@@ -31,6 +32,7 @@ export function FolderContent({ folder }: { folder: Collection }) {
           ))}
         </ul>
       )}
+      {error !== undefined && <Problem error={error} topic="folders" />}
       <WalkView
         walk={saved}
         topic="folders"

@@ -18,8 +18,7 @@ export function FolderTree(props: {
 }) {
   const { level = 0 } = props;
   const { items, isLoading, error, loadMore } = useSubFolders(props.rootId);
-  if (error !== undefined) return <Problem error={error} topic="folders" />;
-  if (items.length === 0 && !isLoading) {
+  if (items.length === 0 && !isLoading && error === undefined) {
     return (
       <p className="muted folder-none" style={{ '--level': level }}>
         {level === 0 ? 'No folders yet.' : 'Nothing in here.'}
@@ -27,17 +26,20 @@ export function FolderTree(props: {
     );
   }
   return (
-    <ul className="folder-tree" style={{ '--level': level }}>
-      {items.map((folder) => (
-        <FolderNode key={folder.id} folder={folder} level={level} row={props.children} />
-      ))}
-      {loadMore && (
-        <li>
-          <Button look="quiet" onClick={loadMore}>
-            Show more
-          </Button>
-        </li>
-      )}
-    </ul>
+    <>
+      <ul className="folder-tree" style={{ '--level': level }}>
+        {items.map((folder) => (
+          <FolderNode key={folder.id} folder={folder} level={level} row={props.children} />
+        ))}
+        {loadMore && (
+          <li>
+            <Button look="quiet" onClick={loadMore}>
+              Show more
+            </Button>
+          </li>
+        )}
+      </ul>
+      {error !== undefined && <Problem error={error} topic="folders" />}
+    </>
   );
 }

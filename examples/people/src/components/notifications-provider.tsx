@@ -17,9 +17,6 @@ export function NotificationsProvider({ children }: { children: ReactNode }) {
   const kith = useKith();
   const user = useUser();
   const { show } = useToasts();
-  const { data: unread = 0 } = useQuery('unread', 'notifications', (signal) =>
-    kith.notifications.count({ signal }),
-  );
   const refresh = () => {
     announceHere('notifications');
     announceHere('connections');
@@ -33,6 +30,12 @@ export function NotificationsProvider({ children }: { children: ReactNode }) {
       show({ text: textOf(notification), ...about });
     },
   });
-  const value = useMemo(() => ({ unread, isLive }), [unread, isLive]);
+  // The notifications are counted when the stream is open, or cannot be opened. If they were counted earlier, a notification
+  // that comes between the count and the stream would be missing in both.
+  const key = isLive === undefined ? undefined : 'unread';
+  const { data: unread = 0 } = useQuery(key, 'notifications', (signal) =>
+    kith.notifications.count({ signal }),
+  );
+  const value = useMemo(() => ({ unread, isLive: isLive ?? true }), [unread, isLive]);
   return <NotificationsContext value={value}>{children}</NotificationsContext>;
 }

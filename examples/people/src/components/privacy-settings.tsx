@@ -5,6 +5,7 @@ import { useKith } from '../hooks/use-kith.ts';
 import { useQuery } from '../hooks/use-query.ts';
 import { useToasts } from '../hooks/use-toasts.ts';
 import { announce } from '../lib/changes.ts';
+import { Problem } from './problem.tsx';
 
 const whoMayAsk: Record<ConnectionSettings['requestsFrom'], string> = {
   everyone: 'Everyone',
@@ -29,7 +30,7 @@ type Settings = [
 export function PrivacySettings() {
   const kith = useKith();
   const { show } = useToasts();
-  const { data } = useQuery<Settings>('settings', 'settings', (signal) =>
+  const { data, error } = useQuery<Settings>('settings', 'settings', (signal) =>
     Promise.all([kith.connections.getSettings({ signal }), kith.notifications.getSettings({ signal })]),
   );
   const { run, isBusy } = useAction(async (save: () => PromiseLike<unknown>) => {
@@ -38,40 +39,46 @@ export function PrivacySettings() {
     show({ text: 'Your settings are saved.' });
   });
   const requestsId = useId();
-  if (!data) return null;
+  const problem = error !== undefined && <Problem error={error} topic="settings" />;
+  if (!data) return problem;
   const [{ requestsFrom, showsConnections }, { types }] = data;
   const change = (settings: Partial<ConnectionSettings>) =>
     void run(() => kith.connections.updateSettings(settings));
   return (
-    <fieldset className="settings" disabled={isBusy}>
-      <label htmlFor={requestsId}>Who may ask to connect</label>
-      <select
-        id={requestsId}
-        value={requestsFrom}
-        onChange={({ target }) =>
-          change({ requestsFrom: target.value as ConnectionSettings['requestsFrom'] })
-        }
-      >
-        {Object.entries(whoMayAsk).map(([value, text]) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-      <Check
-        label="Show my connections to others"
-        checked={showsConnections}
-        onChange={(isOn) => change({ showsConnections: isOn })}
-      />
-      {Object.entries(notificationTypes).map(([type, text]) => (
+    <>
+      {problem}
+      <fieldset className="settings" disabled={isBusy}>
+        <label htmlFor={requestsId}>Who may ask to connect</label>
+        <select
+          id={requestsId}
+          value={requestsFrom}
+          onChange={({ target }) =>
+            change({ requestsFrom: target.value as ConnectionSettings['requestsFrom'] })
+          }
+        >
+          {Object.entries(whoMayAsk).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
         <Check
-          key={type}
-          label={text}
-          checked={types[type] ?? true}
-          onChange={(isOn) => void run(() => kith.notifications.updateSettings({ types: { [type]: isOn } }))}
+          label="Show my connections to others"
+          checked={showsConnections}
+          onChange={(isOn) => change({ showsConnections: isOn })}
         />
-      ))}
-    </fieldset>
+        {Object.entries(notificationTypes).map(([type, text]) => (
+          <Check
+            key={type}
+            label={text}
+            checked={types[type] ?? true}
+            onChange={(isOn) =>
+              void run(() => kith.notifications.updateSettings({ types: { [type]: isOn } }))
+            }
+          />
+        ))}
+      </fieldset>
+    </>
   );
 }
 

@@ -5,19 +5,22 @@ import { Button } from './button.tsx';
 import { ConfirmDialog } from './confirm-dialog.tsx';
 import { ConnectDialog } from './connect-dialog.tsx';
 import { Icon } from './icon.tsx';
+import { Problem } from './problem.tsx';
 
 /** Buttons that change the relation to a person. The present relation decides which buttons are shown. */
 export function RelationActions({ person, known }: { person: Person; known?: Relation | undefined }) {
-  const { data: relation } = useRelation(person.id, known);
+  const { data: relation, error } = useRelation(person.id, known);
   const { isBusy, ...actions } = useRelationActions(person);
   const [asking, setAsking] = useState<'connect' | 'disconnect'>();
   const name = nameOf(person);
   const stopAsking = () => setAsking(undefined);
 
-  if (!relation) return <span className="action-place" aria-hidden="true" />;
+  const problem = error !== undefined && <Problem error={error} topic="connections" isCompact />;
+  if (!relation) return problem || <span className="action-place" aria-hidden="true" />;
   const isReceived = 'type' in relation && relation.type === 'received';
   return (
     <>
+      {problem}
       {(relation.status === 'none' || (relation.status === 'declined' && isReceived)) && (
         <Button
           look="primary"

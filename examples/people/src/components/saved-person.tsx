@@ -6,13 +6,15 @@ import { hrefOf } from '../lib/routes.ts';
 import { timeAgo } from '../lib/times.ts';
 import { Avatar } from './avatar.tsx';
 import { Button } from './button.tsx';
+import { Problem } from './problem.tsx';
 
 /** A person who is saved in a folder. The person's profile is loaded, so it is up to date. */
 export function SavedPerson(props: { userId: string; addedAt: string; folder: Collection }) {
   const { userId, addedAt, folder } = props;
   const { data: person, error } = usePerson(userId);
   const { unsave } = useFolderActions();
-  const name = person ? nameOf(person) : isKithError(error, 'user/not-found') ? 'Not here any more' : '…';
+  const isGone = isKithError(error, 'user/not-found');
+  const name = person ? nameOf(person) : isGone ? 'Not here any more' : '…';
   const shown = person ?? { id: userId, name: '?', username: null, avatar: null };
   return (
     <li className="card person">
@@ -25,6 +27,7 @@ export function SavedPerson(props: { userId: string; addedAt: string; folder: Co
         ) : (
           <span className="muted">{name}</span>
         )}
+        {!person && !isGone && error !== undefined && <Problem error={error} topic="profiles" isCompact />}
         <p className="person-note">Saved {timeAgo(addedAt)}</p>
       </div>
       <div className="person-actions">

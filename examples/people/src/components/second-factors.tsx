@@ -9,13 +9,14 @@ import { deviceOf } from '../lib/devices.ts';
 import { timeAgo } from '../lib/times.ts';
 import { AddAuthenticator, type BegunTotp } from './add-authenticator.tsx';
 import { Button } from './button.tsx';
+import { Problem } from './problem.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
 /** The signed-in user's second factors, and buttons to add more. */
 export function SecondFactors() {
   const kith = useKith();
   const proved = useProof();
-  const { data } = useFactors();
+  const { data, error } = useFactors();
   const [begun, setBegun] = useState<BegunTotp>();
   const [codes, setCodes] = useState<readonly string[]>();
   const onConfirmed = ({ recoveryCodes }: { recoveryCodes: readonly string[] | null }) => {
@@ -38,6 +39,7 @@ export function SecondFactors() {
   });
   return (
     <>
+      {error !== undefined && <Problem error={error} topic="factors" />}
       <ul className="factors" aria-label="Second factors">
         {data?.factors.map((factor) => (
           <FactorRow key={factor.id} factor={factor} />

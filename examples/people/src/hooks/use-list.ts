@@ -28,7 +28,7 @@ const nothing = { items: [], total: undefined, isLoading: true, isDone: false, e
 
 /**
  * Loads a list page by page, as far as requested. When a change of the list's topic is announced, loads the list again, up to
- * the same length. Until the new items have arrived, the old items are shown.
+ * the same length. Until the new items have arrived, and if they cannot be loaded, the old items are shown.
  *
  * @param key Identifies the list. With another key, another list is loaded.
  */
@@ -61,7 +61,7 @@ export function useList<Item>(
       } while (!isDone && items.length < length);
       next = { key, version, items, total, isDone, isLoading: false, error: undefined };
     } catch (error) {
-      next = { key, version, ...nothing, items: before, isLoading: false, isDone: true, error };
+      next = { ...shown, version, isLoading: false, isDone: true, error };
     }
     if (!signal.aborted) setState(next);
   };

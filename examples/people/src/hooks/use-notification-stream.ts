@@ -3,15 +3,19 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import { useKith } from './use-kith.ts';
 
 /**
- * Listens to a user's notifications as long as the component is shown. Calls `onGap` whenever notifications may have been
- * missed: at the beginning, and after a lost connection. Returns whether the stream is open.
+ * Listens to a user's notifications as long as the component is shown. Returns whether the stream is open; `undefined` until the
+ * first attempt to open it has succeeded or failed.
+ *
+ * Calls `onGap` if notifications may have been missed. There are two cases: the first attempt has failed, so the stream begins
+ * long after the page has loaded its data, or the platform says that it can no longer send what was missed. A lost connection
+ * alone is no gap, because the next connection continues where the last one ended.
  */
 export function useNotificationStream(
   userId: string,
   { onNotification, onGap }: { onNotification(notification: AppNotification): void; onGap(): void },
-): boolean {
+): boolean | undefined {
   const kith = useKith();
-  const [isLive, setIsLive] = useState(true);
+  const [isLive, setIsLive] = useState<boolean>();
   const told = useEffectEvent(onNotification);
   const missed = useEffectEvent(onGap);
 
@@ -19,14 +23,19 @@ export function useNotificationStream(
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
-    let wasOpen = false;
+    let attempts = 0;
+    let hasBegun = false;
     const onStatus = ({ state }: { state: string }) => {
       if (signal.aborted) return;
-      if (state === 'open' && !wasOpen) {
-        wasOpen = true;
-        missed();
+      if (state === 'connecting') {
+        attempts++;
+        return;
       }
-      if (state !== 'connecting') setIsLive(state === 'open');
+      setIsLive(state === 'open');
+      if (state === 'open' && !hasBegun) {
+        hasBegun = true;
+        if (attempts > 1) missed();
+      }
     };
     const listen = async () => {
       for await (const event of kith.notifications.stream({ signal, onStatus })) {

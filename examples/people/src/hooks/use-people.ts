@@ -18,7 +18,7 @@ export function usePeopleSearch(query: string): Query<PublicUser[]> {
 /** One person's profile. */
 export function usePerson(userId: string): Query<PublicUser> {
   const kith = useKith();
-  return useQuery(userId, 'connections', (signal) => kith.users.get({ userId }, { signal }));
+  return useQuery(userId, 'profiles', (signal) => kith.users.get({ userId }, { signal }));
 }
 
 /** How many people somebody is connected with. */

@@ -15,7 +15,7 @@ export interface PictureUpload {
   cancel(): void;
 }
 
-/** Uploads a picture of the signed-in user, and removes the previous picture. */
+/** Uploads a picture of the signed-in user, and deletes the previous picture. */
 export function usePictureUpload(): PictureUpload {
   const kith = useKith();
   const { avatarFileId: before } = useUser();
@@ -26,6 +26,22 @@ export function usePictureUpload(): PictureUpload {
   // Leaving the page cancels the upload.
   useEffect(() => () => running.current?.abort(), []);
 
+  /** Makes a file the user's picture. If this fails, deletes the file, because nobody would see it. */
+  const setPicture = async (fileId: string, signal: AbortSignal) => {
+    try {
+      signal.throwIfAborted();
+      await update({ avatarFileId: fileId });
+    } catch (error) {
+      // If the answer was lost, only the profile tells whether it has the new picture. The refreshed session contains the
+      // profile. If the session cannot be refreshed, the file stays, because the profile may show it.
+      const session = await kith.auth.refresh().catch(() => {
+        throw error;
+      });
+      if (session?.user.avatarFileId === fileId) return;
+      await kith.storage.deleteFile({ fileId }).catch(() => {});
+      throw error;
+    }
+  };
   const start = async (file: File) => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -36,7 +52,7 @@ export function usePictureUpload(): PictureUpload {
     try {
       const sizes = { [avatarSize]: avatarEdge };
       const { fileId } = await kith.storage.createImage({ file, sizes }, { signal, onProgress });
-      await update({ avatarFileId: fileId });
+      await setPicture(fileId, signal);
       if (before) await kith.storage.deleteFile({ fileId: before });
     } catch (error) {
       if (!signal.aborted) setProblem(sentenceOf(error));

@@ -14,7 +14,7 @@ export function useProfileUpdate(): (profile: Profile) => Promise<OwnUser> {
     // The session contains the user, and all tabs share it. So every tab gets the new profile when the session is refreshed. A
     // failure of the refresh is ignored, because the profile is already stored.
     await kith.auth.refresh().catch(() => null);
-    announce('connections');
+    announce('profiles');
     return user;
   };
 }

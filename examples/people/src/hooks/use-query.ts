@@ -1,10 +1,15 @@
+import { isKithError } from '@kith/client';
 import { useEffect, useEffectEvent, useState } from 'react';
 import type { Topic } from '../lib/changes.ts';
 import { useVersion } from './use-version.ts';
 
 export interface Query<T> {
-  /** The loaded data; `undefined` until it is loaded. While the data is loaded again, the old data stays here. */
+  /**
+   * The loaded data; `undefined` until it is loaded. While the data is loaded again, and if this fails, the old data stays here.
+   * But if the platform answers that the data no longer exists, this is `undefined`.
+   */
   data: T | undefined;
+  /** Why the last loading failed; `undefined` if it succeeded. */
   error: unknown;
 }
 
@@ -29,7 +34,12 @@ export function useQuery<T>(
     const { signal } = controller;
     askNow(signal).then(
       (data) => signal.aborted || setAnswer({ key, data, error: undefined }),
-      (error) => signal.aborted || setAnswer({ key, data: undefined, error }),
+      (error) =>
+        signal.aborted ||
+        setAnswer((last) => {
+          const isGone = isKithError(error) && error.code.endsWith('not-found');
+          return { key, data: last.key === key && !isGone ? last.data : undefined, error };
+        }),
     );
     return () => controller.abort();
   }, [key, version]);

@@ -1,11 +1,19 @@
 /** A kind of data. After a change of this data is announced, components that show the data load it again. */
-export type Topic = 'connections' | 'factors' | 'folders' | 'notifications' | 'sessions' | 'settings';
+export type Topic =
+  | 'connections'
+  | 'factors'
+  | 'folders'
+  | 'notifications'
+  | 'profiles'
+  | 'sessions'
+  | 'settings';
 
 const versions: Record<Topic, number> = {
   connections: 0,
   factors: 0,
   folders: 0,
   notifications: 0,
+  profiles: 0,
   sessions: 0,
   settings: 0,
 };

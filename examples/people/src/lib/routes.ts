@@ -12,6 +12,15 @@ export type Route =
   /** The target of a link in a mail: `#/mail?mail=<kind>&token=<token>`. */
   | { page: 'mail'; kind: string; token: string };
 
+/**
+ * If the address of the page is a link in a mail of a project without a `mailLinkBase`, `/?mail=<kind>&token=<token>`, changes it
+ * to the address of the page for mails. So the token is sent to no server again.
+ */
+export function adoptMailLink(): void {
+  const { pathname, search } = location;
+  if (new URLSearchParams(search).has('mail')) history.replaceState(null, '', `${pathname}#/mail${search}`);
+}
+
 /** Returns the route that an address names. An unknown or empty address names the page `people`. */
 export function routeOf(hash: string): Route {
   const [path = '', query] = hash.split('?');

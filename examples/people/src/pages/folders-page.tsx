@@ -17,14 +17,15 @@ export function FoldersPage({ open }: { open?: FolderAddress | undefined }) {
     <div className={`folders${open ? ' has-open' : ''}`}>
       <PageHeading title="Folders" />
       <div className="folder-side">
-        {error !== undefined && <Problem error={error} topic="folders" />}
-        {root && (
+        {root ? (
           <>
             <FolderTree rootId={root.id}>
               {(folder) => <FolderLink folder={folder} openId={open?.id} />}
             </FolderTree>
             <NewFolder parentId={root.id} />
           </>
+        ) : (
+          error !== undefined && <Problem error={error} topic="folders" />
         )}
       </div>
       <div className="folder-main">
@@ -42,8 +43,8 @@ export function FoldersPage({ open }: { open?: FolderAddress | undefined }) {
 
 function OpenFolder({ parentId, id }: FolderAddress) {
   const { data: folder, error } = useFolder(parentId, id);
-  if (error !== undefined) return <Problem error={error} topic="folders" />;
-  if (folder === undefined) return <Skeleton />;
+  if (folder === undefined)
+    return error === undefined ? <Skeleton /> : <Problem error={error} topic="folders" />;
   return folder ? (
     <FolderContent folder={folder} />
   ) : (

@@ -16,18 +16,18 @@ import { hrefOf } from '../lib/routes.ts';
 /** One person's profile, with all actions on the relation to this person. */
 export function PersonPage({ userId }: { userId: string }) {
   const { data: person, error } = usePerson(userId);
-  const { data: connections } = useConnectionCount(userId);
+  const connections = useConnectionCount(userId);
   const isSelf = useUser().id === userId;
   if (isKithError(error, 'user/not-found'))
     return <Empty icon="people" title="This person is not here any more" />;
-  if (error !== undefined) return <Problem error={error} topic="connections" />;
-  if (!person) return <Skeleton count={1} />;
+  if (!person)
+    return error === undefined ? <Skeleton count={1} /> : <Problem error={error} topic="profiles" />;
   return (
     <article className="profile card">
       <div className="profile-band" style={{ '--hue': hueOf(person.id) }} />
       <Avatar person={person} size="l" />
       <PageHeading title={nameOf(person)} />
-      <p className="profile-facts muted">
+      <div className="profile-facts muted">
         {person.username && <span>@{person.username}</span>}
         {person.location && (
           <span>
@@ -35,12 +35,15 @@ export function PersonPage({ userId }: { userId: string }) {
             {person.location}
           </span>
         )}
-        {connections && (
+        {connections.data && (
           <span>
-            {connections.count} {connections.count === 1 ? 'connection' : 'connections'}
+            {connections.data.count} {connections.data.count === 1 ? 'connection' : 'connections'}
           </span>
         )}
-      </p>
+        {connections.error !== undefined && (
+          <Problem error={connections.error} topic="connections" isCompact />
+        )}
+      </div>
       {person.bio && <p className="profile-bio">{person.bio}</p>}
       {isSelf ? (
         <p className="muted">
