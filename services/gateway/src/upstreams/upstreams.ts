@@ -6,9 +6,12 @@ import { codeHeader, statusHeader } from '@kith/bus';
 import { type OperationSpec, serviceOf } from '@kith/contracts';
 import {
   canonicalPath,
+  folderHeader,
   operationHeader,
   type RequestContext,
+  sendBytes,
   signContext,
+  storedHeader,
   validatePart,
 } from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
@@ -17,6 +20,7 @@ import { expectsContinue } from '../http/body.ts';
 import type { HttpRequest, HttpResponse } from '../http/exchange.ts';
 import { checkRefused, onRefused } from '../http/refused-body.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
+import { SharedFolder } from './shared-folder.ts';
 import { watchSender } from './slow-sender.ts';
 import { checkUpload } from './upload.ts';
 
@@ -42,6 +46,8 @@ export interface UpstreamOptions {
   secrets: Secrets | undefined;
   /** How long a service may take to begin an answer that needs no body. */
   requestTimeoutMs: number;
+  /** The folder of files, if this process can read it. Downloads are then read from this folder. */
+  folder?: string | undefined;
   times?: Partial<UpstreamTimes> | undefined;
 }
 
@@ -95,10 +101,12 @@ export class Upstreams {
   readonly #ways = new WeakMap<IncomingMessage, Way>();
   readonly #upload = this.#proxy();
   readonly #download = this.#proxy({ buffer: new NoBody() });
+  readonly #folder: SharedFolder | undefined;
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
     this.#times = { ...defaults, ...options.times };
+    this.#folder = options.folder === undefined ? undefined : new SharedFolder(options.folder);
   }
 
   /**
@@ -120,15 +128,24 @@ export class Upstreams {
     if (upload && expectsContinue(request)) response.writeContinue();
     const { headers, url: address } = request;
     const restore = () => Object.assign(request, { headers, url: address });
-    // The proxy parses `request.url`, but some addresses of clients are not valid URLs. So the path for the service replaces
-    // the address.
-    request.url = path;
-    request.headers = this.#headersFor(request, streamed, { secrets, path });
+    const ask = async (folderId?: string) => {
+      const signed = this.#headersFor(request, streamed, { secrets, path });
+      // The proxy parses `request.url`, but some addresses of clients are not valid URLs. So the path for the service replaces
+      // the address.
+      request.url = path;
+      request.headers = { ...signed, ...(folderId && { [folderHeader]: folderId }) };
+      try {
+        const target = `${url}${path}`;
+        await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
+      } finally {
+        restore();
+      }
+    };
     try {
-      const target = `${url}${path}`;
-      await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
-    } finally {
-      restore();
+      await ask(operation.kind === 'download' ? await this.#folder?.id() : undefined);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      await ask();
     }
   }
 
@@ -265,6 +282,13 @@ export class Upstreams {
     if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
       return answerReply(request, response, { headers, body: await readAll(reply) });
     }
+    const stored = headers[storedHeader];
+    const shared = stored === undefined ? undefined : await this.#folder?.open(stored);
+    if (stored !== undefined) {
+      reply.resume();
+      if (!shared) throw new Unreadable();
+      headers['Content-Length'] = String(shared.length);
+    }
     const head = headOf(response, { headers, body: new Uint8Array() });
     for (const name of ['Content-Length', 'Accept-Ranges']) {
       const value = headers[name];
@@ -274,13 +298,21 @@ export class Upstreams {
     // and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
-    if (!writeHead(response, head)) return void reply.destroy();
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    if (!writeHead(response, head)) {
+      gone.abort();
+      if (!shared) return void reply.destroy();
+    }
     // If no bytes move for this time, the client has stopped reading. Its connection is then closed.
     response.setTimeout(this.#times.unread, () => cutOff(response));
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);
-    const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
-    await passed.catch(() => {
+    const pass = () => {
+      if (shared) return sendBytes(response, shared.bytes, { length, signal: gone.signal });
+      return isLong ? passBytes(reply, response, length) : pipeline(reply, response);
+    };
+    await pass().catch(() => {
       // The client or the service has closed its connection. Closing the client's connection shows the client that the answer
       // is not complete.
       cutOff(response);
@@ -298,6 +330,9 @@ class NoBody extends Stream {
     return outgoing;
   }
 }
+
+/** Thrown if the gateway cannot read bytes from its folder that the service has found there. The service then sends them. */
+class Unreadable extends Error {}
 
 /** Whether the answer has bytes after its head. The answer has none if the request is a HEAD, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {
