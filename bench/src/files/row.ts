@@ -94,6 +94,7 @@ export async function measureFiles(options: FilesOptions): Promise<FilesRow> {
     const gateway = await start(serviceMain('gateway'), {
       PORT: '0',
       UPSTREAMS: `storage=http://127.0.0.1:${httpPort}`,
+      STORAGE_FOLDER: places.kith,
       RATE_LIMITS: JSON.stringify({ 'storage.create-file': unlimited, 'storage.get-file': unlimited }),
       TOKEN_ISSUER: issuer,
       TOKEN_AUDIENCE: audience,

@@ -5,6 +5,7 @@ export { flag, readConfig, readVariable, wholeNumber } from './config/read-confi
 export { decodeCursor, encodeCursor, foreignCursor, type ListPosition } from './cursor.ts';
 export { derivedId } from './derived-id.ts';
 export { ApiError, DeadlinePassed, StartError } from './errors.ts';
+export { folderIdFile, openChunks } from './file-chunks.ts';
 export { fold } from './fold.ts';
 export { hostOfUrl } from './host-of-url.ts';
 export { nextTurnBefore } from './next-turn.ts';

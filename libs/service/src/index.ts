@@ -30,7 +30,9 @@ export {
   uploadHandler,
 } from './http/http-handler.ts';
 export { type HttpIntakeConfig, operationHeader } from './http/http-intake.ts';
+export { sendBytes } from './http/send-bytes.ts';
 export { canonicalPath, signContext } from './http/signed-context.ts';
+export { folderHeader, readStored, storedHeader } from './http/stored-bytes.ts';
 export { type RunningProcess, runProcess, startProcess, usualStopMs } from './lifecycle/run-process.ts';
 export { type ServiceParts, startService } from './lifecycle/service.ts';
 export { runOnBus, runServiceMain } from './lifecycle/service-main.ts';

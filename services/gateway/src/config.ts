@@ -110,6 +110,12 @@ export const gatewayConfig = z.object({
     .describe(
       'services that receive or send files over HTTP, `<service>=http://host:port`, separated by commas',
     ),
+  STORAGE_FOLDER: z
+    .string()
+    .optional()
+    .describe(
+      'the folder of `STORAGE_URL=file:///folder`, if the gateway can read it, too: the gateway then sends downloads itself, with half the work',
+    ),
   KITH_SECRET: secretConfig.shape.KITH_SECRET.optional().describe(secretText),
   KITH_SECRET_PREVIOUS: secretConfig.shape.KITH_SECRET_PREVIOUS,
   UPLOAD_IDLE_MS: wholeNumber(1, 600_000)

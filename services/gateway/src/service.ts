@@ -38,6 +38,8 @@ export interface GatewayOptions {
   upstreamTimes?: Partial<UpstreamTimes>;
   /** The addresses of services that receive or send files. They replace the configured addresses of the same services. */
   upstreams?: Readonly<Record<string, string>>;
+  /** The folder of files. It replaces the configured folder. */
+  filesFolder?: string | undefined;
   /** The clock by which tokens expire: returns ms since 1970. By default, the clock of the machine. */
   now?: () => number;
 }
@@ -117,6 +119,7 @@ export async function startGateway(options: GatewayOptions): Promise<RunningGate
     metrics,
     secrets: config.KITH_SECRET ? secretsOf({ ...config, KITH_SECRET: config.KITH_SECRET }) : undefined,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    folder: options.filesFolder ?? config.STORAGE_FOLDER,
     times: { idle: config.UPLOAD_IDLE_MS, ...options.upstreamTimes },
   });
   const entryParts = {

@@ -2,11 +2,18 @@ import { request } from 'node:http';
 import { Secrets } from '@kith/base';
 import { statusHeader } from '@kith/bus';
 import { createFile, createImage, getFile, type OperationSpec } from '@kith/contracts';
-import { canonicalPath, operationHeader, type RequestContext, signContext } from '@kith/service';
+import {
+  canonicalPath,
+  folderHeader,
+  operationHeader,
+  type RequestContext,
+  signContext,
+  storedHeader,
+} from '@kith/service';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
-import { answerTo, contextOf, secrets } from './support/bytes-client.ts';
+import { type Answer, answerTo, contextOf, secrets } from './support/bytes-client.ts';
 import { someone, World } from './support/world.ts';
 
 const contextHeader = 'kith-signed-context';
@@ -86,6 +93,22 @@ const withHeader = (name: string, value: string | string[], one = signed()): Sen
 });
 const signatureOf = ({ headers }: Sent) => String(headers[signatureHeader]);
 const other = someone();
+
+it('a gateway that names the folder of the bytes gets their place, and a gateway that names another folder gets the bytes', async () => {
+  const { folderId } = world.place.blobs;
+  const [key] = (await world.place.held(owner)).keys;
+  const ask = async (id: string, range?: string) => {
+    const named = withHeader(folderHeader, id, signed({ spec: getFile }));
+    const { status, headers, body } = (await send(
+      range ? withHeader('range', range, named) : named,
+    )) as Answer;
+    return [status, headers[storedHeader.toLowerCase()], headers['content-range'], body.toString()];
+  };
+  const size = 'of somebody'.length;
+  expect(await ask(folderId ?? '')).toEqual([200, `${key} ${size}`, undefined, '']);
+  expect(await ask(folderId ?? '', 'bytes=3-4')).toEqual([206, `${key} 2 3 4`, `bytes 3-4/${size}`, '']);
+  expect(await ask('another')).toEqual([200, undefined, undefined, 'of somebody']);
+});
 
 describe('the address for bytes refuses', () => {
   const cases: readonly [string, () => Sent][] = [

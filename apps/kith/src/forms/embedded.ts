@@ -14,6 +14,7 @@ import { durables, services, storingNames } from '../services.ts';
 import { isCopy, readManifest } from './backup-manifest.ts';
 import type { PlatformConfig } from './config.ts';
 import type { OpenDataFolder } from './data-folder.ts';
+import { filesFolder } from './files-of.ts';
 import { checkInstallation } from './installation.ts';
 import { withSecret } from './installation-secret.ts';
 import { keptInFolder } from './kept-in-folder.ts';
@@ -110,6 +111,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
       config: settings,
       limiterStore: { kind: 'memory' },
       upstreams,
+      filesFolder: filesFolder(folder.path, settings.STORAGE_URL),
     });
     const parts = [gateway, ...running];
     const notReady = async () => (await Promise.all(parts.map(missingIn))).flat();

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { OperationSpec, OutputOf } from '@kith/contracts';
 import type { OperationRequest } from '../operations/handler.ts';
+import type { StoredBytes } from './stored-bytes.ts';
 
 /** A request whose body or answer is bytes. The body is not yet validated. */
 export type HttpRequest<O extends OperationSpec> = Omit<
@@ -28,6 +29,8 @@ export interface BytesAnswer {
    * chunk is written. Absent if the answer has no body.
    */
   body?: AsyncIterable<Uint8Array>;
+  /** In place of `body`: where the gateway finds the bytes in the folder that it has named (`folderHeader`). */
+  stored?: StoredBytes;
 }
 
 /** An operation with its handler. A service receives or sends the bytes of this operation over HTTP. */

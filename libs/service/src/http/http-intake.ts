@@ -22,7 +22,9 @@ import { isListed } from '../operations/is-listed.ts';
 import { errorReply, successReply } from '../operations/reply.ts';
 import { validatePart, validateQuery } from '../operations/validate.ts';
 import type { BytesAnswer, HttpHandler, HttpRequest } from './http-handler.ts';
+import { sendBytes } from './send-bytes.ts';
 import { canonicalPath, verifiedContext } from './signed-context.ts';
+import { storedHeader, storedText } from './stored-bytes.ts';
 
 /** Where a service accepts requests over HTTP, and the secrets by which it recognises requests from a gateway. */
 export interface HttpIntakeConfig {
@@ -287,44 +289,30 @@ function dropRest(request: IncomingMessage): void {
   request.once('close', () => clearTimeout(late));
 }
 
-/**
- * Writes the bytes of a download. Throws if there are fewer bytes than announced. If it did not throw, the client would wait
- * for the missing bytes, because the connection stays open.
- */
+/** Writes the answer of a download. If its bytes are at `stored`, the gateway sends them. */
 async function writeBytes(
   response: ServerResponse,
-  { status, headers, body }: BytesAnswer,
+  { status, headers, body, stored }: BytesAnswer,
   signal: AbortSignal,
 ): Promise<void> {
-  response.writeHead(status, { ...headers, [statusHeader]: String(status) });
+  const all = { ...headers, [statusHeader]: String(status) };
+  const { 'Content-Length': length = '0' } = headers;
+  if (stored) {
+    const place = {
+      [storedHeader]: storedText({ ...stored, length: Number(length) }),
+      'Content-Length': '0',
+    };
+    return void response.writeHead(status, { ...all, ...place }).end();
+  }
+  response.writeHead(status, all);
   if (!body) return void response.end();
-  let left = Number(headers['Content-Length']);
   // Stops reading when the client has disconnected. Otherwise, the process would go on waiting if the store that delivers the
   // bytes hangs.
   if (body instanceof Readable) addAbortSignal(signal, body);
   try {
-    for await (const chunk of body) {
-      left -= chunk.length;
-      await writeChunk(response, chunk, signal);
-    }
+    await sendBytes(response, body, { length: Number(length), signal });
   } catch (error) {
     response.destroy();
     throw error;
   }
-  if (left > 0) throw new Error('An answer has fewer bytes than its Content-Length.');
-  response.end();
-}
-
-/** Resolves as soon as the chunk's memory is no longer needed. Rejects when the signal is aborted. */
-function writeChunk(response: ServerResponse, chunk: Uint8Array, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener('abort', stop, { once: true });
-    response.write(chunk, (error) => {
-      signal.removeEventListener('abort', stop);
-      if (error) reject(error);
-      else resolve();
-    });
-  });
 }

@@ -32,6 +32,8 @@ export class BlobDamaged extends Error {
  * segments of `[A-Za-z0-9._-]`, divided by `/`. The bytes under a key are never changed, only removed.
  */
 export interface Blobs {
+  /** If the blobs are in a folder: an id of this folder. Two processes with the same id read the same blobs. */
+  readonly folderId?: string | undefined;
   /**
    * Stores all bytes of the source or none. Resolves to the number of bytes as soon as the bytes would survive the death of
    * this process. In a folder, they survive a power failure too. Reads the source no faster than the bytes can be stored. Asks

@@ -3,17 +3,18 @@ import { constants } from 'node:fs';
 import {
   access,
   type FileHandle,
-  type FileReadResult,
   mkdir,
   open,
   opendir,
+  readFile,
   rename,
   rm,
   rmdir,
   stat,
+  writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { BufferPool, StartError } from '@kith/base';
+import { folderIdFile, openChunks, StartError } from '@kith/base';
 import { BlobDamaged, type BlobEntry, type Blobs, type ByteRange, checkKey } from './blobs.ts';
 import { eachChunk } from './each-chunk.ts';
 import { sweepFolder } from './sweep-folder.ts';
@@ -25,11 +26,13 @@ const mostTries = 20;
 
 /** Keeps blobs in a folder, one file each. A file gets its final name only when all of it is on the disk. */
 export class FolderBlobs implements Blobs {
+  readonly folderId: string | undefined;
   readonly #folder: string;
 
-  private constructor(folder: string) {
+  private constructor(folder: string, folderId?: string) {
     // `dirname` never returns a path that ends with `/`, so `#folder` must not end with `/` either.
     this.#folder = resolve(folder);
+    this.folderId = folderId;
   }
 
   /**
@@ -40,12 +43,12 @@ export class FolderBlobs implements Blobs {
     try {
       if (!readOnly) await mkdir(join(folder, unfinished), { recursive: true, mode: 0o700 });
       await access(folder, readOnly ? constants.R_OK : constants.R_OK | constants.W_OK);
+      return new FolderBlobs(folder, await idOf(folder, { readOnly }));
     } catch (error) {
       if (readOnly && isMissing(error)) return new FolderBlobs(folder);
       const { code } = error as NodeJS.ErrnoException;
       throw new StartError(`The folder ${folder} for files cannot be used (${code}).`, { cause: error });
     }
-    return new FolderBlobs(folder);
   }
 
   async put(
@@ -144,6 +147,21 @@ export class FolderBlobs implements Blobs {
   }
 }
 
+/** Reads the id of a folder. Without `readOnly`, makes the id if there is none. */
+async function idOf(folder: string, { readOnly }: { readOnly: boolean }): Promise<string | undefined> {
+  const path = join(folder, folderIdFile);
+  if (!readOnly) {
+    await writeFile(path, randomUUID(), { flag: 'wx', mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+  const id = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (!readOnly) throw error;
+  });
+  // If another process is just making the id, the file may still be empty. Then the folder counts as one without an id.
+  return id || undefined;
+}
+
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {
@@ -185,65 +203,6 @@ const writeBytes = 64 * 1024;
 async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
   for (let at = 0; at < chunk.length; ) {
     at += (await file.write(chunk, at, Math.min(writeBytes, chunk.length - at))).bytesWritten;
-  }
-}
-
-const bufferBytes = 512 * 1024;
-const pool = new BufferPool(bufferBytes, 32);
-
-async function openChunks(
-  path: string,
-  range: ByteRange | undefined,
-  reasonFor: (error: unknown) => Promise<unknown>,
-): Promise<AsyncIterable<Uint8Array>> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    const { start = 0, end = size } = range ?? {};
-    return chunksOf(file, { start, end: Math.min(end, size - 1) }, reasonFor);
-  } catch (error) {
-    await file.close();
-    throw error;
-  }
-}
-
-/**
- * A range of the bytes of a file. While the reader uses a chunk, the next chunk is already being read. If a read fails, throws
- * the error that `reasonFor` returns.
- */
-async function* chunksOf(
-  file: FileHandle,
-  { start, end }: ByteRange,
-  reasonFor: (error: unknown) => Promise<unknown>,
-): AsyncGenerator<Uint8Array> {
-  const taken: Buffer[] = [];
-  /** Begins to read the next chunk. The reads use the two buffers alternately. */
-  const readAt = (at: number): Promise<FileReadResult<Buffer>> | undefined => {
-    if (at > end) return undefined;
-    if (taken.length < 2) taken.unshift(pool.take());
-    else taken.reverse();
-    const reading = file.read(taken[0] as Buffer, 0, Math.min(bufferBytes, end - at + 1), at);
-    // If reading fails, the error is thrown later, when the reader asks for this chunk.
-    reading.catch(() => undefined);
-    return reading;
-  };
-  let reading = readAt(start);
-  try {
-    for (let at = start; reading; ) {
-      const { bytesRead, buffer }: FileReadResult<Buffer> = await reading;
-      if (bytesRead === 0) break;
-      at += bytesRead;
-      reading = readAt(at);
-      yield buffer.subarray(0, bytesRead);
-    }
-    // If the reader stops early, it may still be sending the bytes of a buffer. So buffers are reused only after a complete
-    // read.
-    pool.giveBack(...taken);
-  } catch (error) {
-    throw await reasonFor(error);
-  } finally {
-    await reading?.catch(() => undefined);
-    await file.close();
   }
 }
 

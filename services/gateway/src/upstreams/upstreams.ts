@@ -6,9 +6,12 @@ import { codeHeader, statusHeader } from '@kith/bus';
 import { type ErrorCode, type OperationSpec, serviceOf } from '@kith/contracts';
 import {
   canonicalPath,
+  folderHeader,
   operationHeader,
   type RequestContext,
+  sendBytes,
   signContext,
+  storedHeader,
   validatePart,
 } from '@kith/service';
 import { createProxyMiddleware } from 'http-proxy-middleware';
@@ -18,6 +21,7 @@ import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchan
 import { LogPace } from '../http/log-pace.ts';
 import { checkRefused, onRefused, refusalOf } from '../http/refused-body.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
+import { SharedFolder } from './shared-folder.ts';
 import { watchSender } from './slow-sender.ts';
 import { checkUpload } from './upload.ts';
 
@@ -45,6 +49,8 @@ export interface UpstreamOptions {
   requestTimeoutMs: number;
   log: Logger;
   metrics: Metrics;
+  /** The folder of files, if this process can read it. Downloads are then read from this folder. */
+  folder?: string | undefined;
   times?: Partial<UpstreamTimes> | undefined;
 }
 
@@ -109,10 +115,12 @@ export class Upstreams {
   readonly #upload = this.#proxy();
   readonly #download = this.#proxy({ buffer: new NoBody() });
   readonly #pace = new LogPace();
+  readonly #folder: SharedFolder | undefined;
 
   constructor(options: UpstreamOptions) {
     this.#options = options;
     this.#times = { ...defaults, ...options.times };
+    this.#folder = options.folder === undefined ? undefined : new SharedFolder(options.folder);
   }
 
   /**
@@ -158,15 +166,24 @@ export class Upstreams {
     if (upload && expectsContinue(request)) response.writeContinue();
     const { headers, url: address } = request;
     const restore = () => Object.assign(request, { headers, url: address });
-    // The proxy parses `request.url`, but some addresses of clients are not valid URLs. So the path for the service replaces
-    // the address.
-    request.url = path;
-    request.headers = this.#headersFor(request, streamed, { secrets, path });
+    const ask = async (folderId?: string) => {
+      const signed = this.#headersFor(request, streamed, { secrets, path });
+      // The proxy parses `request.url`, but some addresses of clients are not valid URLs. So the path for the service replaces
+      // the address.
+      request.url = path;
+      request.headers = { ...signed, ...(folderId && { [folderHeader]: folderId }) };
+      try {
+        const target = `${url}${path}`;
+        await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
+      } finally {
+        restore();
+      }
+    };
     try {
-      const target = `${url}${path}`;
-      await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
-    } finally {
-      restore();
+      await ask(operation.kind === 'download' ? await this.#folder?.id() : undefined);
+    } catch (error) {
+      if (!(error instanceof Unreadable)) throw error;
+      await ask();
     }
   }
 
@@ -305,6 +322,13 @@ export class Upstreams {
     if (headers[codeHeader] !== undefined || headers['Content-Type'] === 'application/json') {
       return answerReply(request, response, { headers, body: await readAll(reply) });
     }
+    const stored = headers[storedHeader];
+    const shared = stored === undefined ? undefined : await this.#folder?.open(stored);
+    if (stored !== undefined) {
+      reply.resume();
+      if (!shared) throw new Unreadable();
+      headers['Content-Length'] = String(shared.length);
+    }
     const head = headOf(response, { headers, body: new Uint8Array() });
     for (const name of ['Content-Length', 'Accept-Ranges']) {
       const value = headers[name];
@@ -314,15 +338,25 @@ export class Upstreams {
     // and the token decide who gets a file.
     head.headers['Cross-Origin-Resource-Policy'] = 'cross-origin';
     if (leavesBodyUnread(request)) head.headers.Connection = 'close';
-    if (!writeHead(response, head)) return void reply.destroy();
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    if (!writeHead(response, head)) {
+      gone.abort();
+      if (!shared) return void reply.destroy();
+    }
     // If no bytes move for this time, the client has stopped reading. Its connection is then closed.
     response.setTimeout(this.#times.unread, () => cutOff(response));
     const length = Number(headers['Content-Length'] ?? 0);
     const isLong = length >= longBytes && hasBytes(request, reply);
-    const passed = isLong ? passBytes(reply, response, length) : pipeline(reply, response);
-    await passed.catch(() => {
-      // The client or the service has closed its connection. Closing the client's connection shows the client that the answer
-      // is not complete.
+    const pass = () => {
+      if (shared) return sendBytes(response, shared.bytes, { length, signal: gone.signal });
+      return isLong ? passBytes(reply, response, length) : pipeline(reply, response);
+    };
+    await pass().catch((error: unknown) => {
+      if (shared && !gone.signal.aborted)
+        this.#options.log.error({ err: error, ...logFieldsOf(response) }, 'a file cannot be read');
+      // The client or the service has closed its connection, or the file cannot be read. Closing the client's connection shows
+      // the client that the answer is not complete.
       cutOff(response);
     });
   }
@@ -338,6 +372,9 @@ class NoBody extends Stream {
     return outgoing;
   }
 }
+
+/** Thrown if the gateway cannot read bytes from its folder that the service has found there. The service then sends them. */
+class Unreadable extends Error {}
 
 /** Whether the answer has bytes after its head. The answer has none if the request is a HEAD, or if the file is unchanged. */
 function hasBytes({ method }: HttpRequest, { statusCode }: IncomingMessage): boolean {

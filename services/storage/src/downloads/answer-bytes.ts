@@ -1,7 +1,7 @@
 import { dirname } from 'node:path/posix';
 import { ApiError } from '@kith/base';
 import type { getFile, getFileVariant } from '@kith/contracts';
-import type { BytesAnswer, HttpRequest } from '@kith/service';
+import { type BytesAnswer, folderHeader, type HttpRequest } from '@kith/service';
 import type { Blobs } from '@kith/store/blobs';
 import type { AppContext } from '../app.ts';
 import { type BytesRecord, blobKey, bytesIdOf, type FileRecord } from '../file.ts';
@@ -38,6 +38,8 @@ export async function answerBytes(
   const isHead = incoming.method === 'HEAD' && length > 0;
   if (isHead && !(await isStored(blobs, blobKey(file, variant)))) throw new ApiError('storage/not-found');
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
+  const isShared = blobs.folderId !== undefined && incoming.headers[folderHeader] === blobs.folderId;
+  if (isShared) return { status, headers: all, stored: { key: blobKey(file, variant), range } };
   const body = await blobs.read(blobKey(file, variant), range);
   // If there are no bytes, the file was usually deleted after its record was read.
   if (!body) throw new ApiError('storage/not-found');
