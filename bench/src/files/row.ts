@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { type Dirent, mkdirSync, writeFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -228,7 +228,10 @@ function fileIdOf(path: string): string {
 async function removeFiles(folder: string, kept?: string): Promise<void> {
   const removed = async () => {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile() && !entry.parentPath.endsWith(`/${kept}`));
+    // Kith's own files in the folder have names that begin with a dot. They stay.
+    const isRemoved = ({ name, parentPath }: Dirent) =>
+      !name.startsWith('.') && !parentPath.endsWith(`/${kept}`);
+    const files = entries.filter((entry) => entry.isFile() && isRemoved(entry));
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };

@@ -1,4 +1,5 @@
 import { streamNames } from '@kith/bus';
+import { waitFor } from '@kith/testing';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import type { Row } from '../row.ts';
@@ -17,13 +18,14 @@ export const brokerRows: readonly Row<Nodes>[] = [
       if (!brokers) throw new Error('There is only one broker.');
       const servers = brokers.urls.map((url) => url.replace('nats://', ''));
       const connection = await connect({ servers });
-      const { cluster } = await (await jetstreamManager(connection)).streams.info(
-        streamNames(world.prefix).events,
-      );
+      const { streams } = await jetstreamManager(connection);
+      // During an election, the stream has no leader.
+      const found = async () => {
+        const { cluster } = await streams.info(streamNames(world.prefix).events);
+        return brokers.names.find((name) => name === cluster?.leader);
+      };
+      const leader = await waitFor(found, { what: 'a leader of the stream' });
       await connection.close();
-      const leader = brokers.names.find((name) => name === cluster?.leader);
-      if (!leader)
-        throw new Error(`The leader of the stream, ${cluster?.leader}, is none of the three brokers.`);
       await brokers.kill(leader);
       await rest(3_000);
       await brokers.start(leader);
