@@ -19,7 +19,7 @@ import { answerReply, cutOff, headOf, leavesBodyUnread, writeHead } from '../htt
 import { expectsContinue } from '../http/body.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from '../http/exchange.ts';
 import { LogPace } from '../http/log-pace.ts';
-import { checkRefused, onRefused, refusalOf } from '../http/refused-body.ts';
+import { checkRefused, onRefused } from '../http/refused-body.ts';
 import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
 import { SharedFolder } from './shared-folder.ts';
 import { watchSender } from './slow-sender.ts';
@@ -131,9 +131,7 @@ export class Upstreams {
     try {
       await this.#forward(request, response, streamed);
     } catch (error) {
-      // If the client has gone away, or its body is refused, the gateway itself ends the request to the service.
-      const isOver = request.socket.destroyed || refusalOf(request) !== undefined;
-      if (error instanceof UpstreamFailure && !isOver) this.#note(error, streamed.operation, response);
+      if (error instanceof UpstreamFailure) this.#note(error, streamed.operation, response);
       throw error;
     }
   }
