@@ -303,6 +303,7 @@ const cases: readonly Case[] = [
     what: 'a bomb of 50,000 × 50,000 pixels',
     sent: () => whole([filePart(bombOf(50_000, 50_000))]),
     code: 'storage/invalid-image',
+    says: 'at most 100 megapixels',
   },
   {
     to: 'images',

@@ -77,6 +77,7 @@ export class Renderer {
         return await renderAll(request, Math.min(Date.now() + this.#longestMs, deadline));
       } catch (error) {
         if (error instanceof ApiError || signal.aborted || isOurs(error)) throw error;
+        if (isOverLimit(error)) throw tooLarge('at most 100 megapixels');
         if (!isTimeout(error)) throw new ApiError('storage/invalid-image', { cause: error });
         throw Date.now() < deadline ? tooSlow(error) : new ApiError('gateway/unavailable', { cause: error });
       }
@@ -163,6 +164,11 @@ function encode(image: Sharp, { format, quality }: RenderRequest): Sharp {
       // With more effort, encoding would take many times as long, and the result would be only a little better.
       return image.avif({ quality, effort: 2 });
   }
+}
+
+/** Whether sharp has refused an image because of `limitInputPixels`. */
+function isOverLimit(error: unknown): boolean {
+  return (error as Error).message.includes('exceeds pixel limit');
 }
 
 /** Whether sharp has stopped a render at its timeout. */
