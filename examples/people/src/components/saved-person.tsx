@@ -14,6 +14,9 @@ export function SavedPerson(props: { userId: string; addedAt: string; folder: Co
   const { data: person, error } = usePerson(userId);
   const { unsave } = useFolderActions();
   const isGone = isKithError(error, 'user/not-found');
+  const problem = !person && !isGone && error !== undefined && (
+    <Problem error={error} topic="profiles" isCompact />
+  );
   const name = person ? nameOf(person) : isGone ? 'Not here any more' : '…';
   const shown = person ?? { id: userId, name: '?', username: null, avatar: null };
   return (
@@ -25,9 +28,8 @@ export function SavedPerson(props: { userId: string; addedAt: string; folder: Co
             {name}
           </a>
         ) : (
-          <span className="muted">{name}</span>
+          problem || <span className="muted">{name}</span>
         )}
-        {!person && !isGone && error !== undefined && <Problem error={error} topic="profiles" isCompact />}
         <p className="person-note">Saved {timeAgo(addedAt)}</p>
       </div>
       <div className="person-actions">

@@ -16,7 +16,7 @@ import { hrefOf } from '../lib/routes.ts';
 /** One person's profile, with all actions on the relation to this person. */
 export function PersonPage({ userId }: { userId: string }) {
   const { data: person, error } = usePerson(userId);
-  const connections = useConnectionCount(userId);
+  const { data: connections } = useConnectionCount(userId);
   const isSelf = useUser().id === userId;
   if (isKithError(error, 'user/not-found'))
     return <Empty icon="people" title="This person is not here any more" />;
@@ -27,7 +27,7 @@ export function PersonPage({ userId }: { userId: string }) {
       <div className="profile-band" style={{ '--hue': hueOf(person.id) }} />
       <Avatar person={person} size="l" />
       <PageHeading title={nameOf(person)} />
-      <div className="profile-facts muted">
+      <p className="profile-facts muted">
         {person.username && <span>@{person.username}</span>}
         {person.location && (
           <span>
@@ -35,15 +35,12 @@ export function PersonPage({ userId }: { userId: string }) {
             {person.location}
           </span>
         )}
-        {connections.data && (
+        {connections && (
           <span>
-            {connections.data.count} {connections.data.count === 1 ? 'connection' : 'connections'}
+            {connections.count} {connections.count === 1 ? 'connection' : 'connections'}
           </span>
         )}
-        {connections.error !== undefined && (
-          <Problem error={connections.error} topic="connections" isCompact />
-        )}
-      </div>
+      </p>
       {person.bio && <p className="profile-bio">{person.bio}</p>}
       {isSelf ? (
         <p className="muted">
