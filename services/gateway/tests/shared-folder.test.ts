@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promis
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { folderIdFile } from '@kith/base';
+import { createLogger, folderIdFile } from '@kith/base';
 import { statusHeader } from '@kith/bus';
 import { folderHeader, storedHeader } from '@kith/service';
 import { waitFor } from '@kith/testing';
@@ -27,6 +27,8 @@ describe('a download from a folder that gateway and service share', () => {
   let upstream: Server;
   let place: string;
   let url: string;
+  let failures: () => Promise<number>;
+  const lines: string[] = [];
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kith-shared-'));
@@ -54,7 +56,13 @@ describe('a download from a folder that gateway and service share', () => {
       UPSTREAMS: `storage=${at}`,
       STORAGE_FOLDER: folder,
     };
-    const { gateway } = undo.use(await startTestGateway('embedded', { env }));
+    const destination = { write: (line: string) => void lines.push(line) };
+    const log = createLogger({ name: 'test', level: 'info', destination });
+    const { gateway, runtime } = undo.use(await startTestGateway('embedded', { env, log }));
+    failures = async () => {
+      const { values } = await runtime.metrics.upstreamFailures.get();
+      return values.find(({ labels }) => labels.reason === 'unreadable_file')?.value ?? 0;
+    };
     url = `http://127.0.0.1:${gateway.port}/v7/${projectId}/storage/files/${someId}`;
   });
   afterAll(() => undo.disposeAsync());
@@ -103,10 +111,18 @@ describe('a download from a folder that gateway and service share', () => {
     expect(named).toEqual([folderId, undefined]);
   });
 
-  it('is cut off if the file is shorter than the service has said', async () => {
-    place = `${key} ${bytes.length + 1}`;
+  it.each([
+    ['shorter', 1],
+    ['longer', -1],
+  ])('is cut off, logged and counted if the file is %s than the service has said', async (_, more) => {
+    place = `${key} ${bytes.length + more}`;
+    const before = await failures();
     const answer = await fetch(url);
     await expect(answer.arrayBuffer()).rejects.toThrow();
+    await waitFor(async () => (await failures()) > before, { what: 'the failure to be counted' });
+    expect(await failures()).toBe(before + 1);
+    // The log has one line a minute for all failures of a kind.
+    expect(lines.filter((line) => line.includes('unreadable_file'))).toEqual([expect.stringContaining(key)]);
   });
 
   it.runIf(process.platform === 'linux')('its file is closed once the client is gone', async () => {

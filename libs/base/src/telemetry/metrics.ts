@@ -94,7 +94,7 @@ export class Metrics {
 
   readonly upstreamFailures = new Counter({
     name: 'kith_upstream_failures_total',
-    help: 'Requests about files that a gateway could not pass on to their service over HTTP, by the called service and the reason (`no_address`, `connection_failed`, `timeout`, `invalid_answer`)',
+    help: 'Requests about files that a gateway could not pass on to their service over HTTP, by the called service and the reason (`no_address`, `connection_failed`, `timeout`, `invalid_answer`), or whose bytes it could not read itself (`unreadable_file`)',
     labelNames: ['service', 'reason'],
     ...this.#of,
   });

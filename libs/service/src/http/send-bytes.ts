@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writes all bytes of an answer, as fast as its client reads them, and ends the answer. Throws if there are fewer bytes than
- * `length`, which the head of the answer has announced. If it did not throw, the client would wait for the missing bytes,
- * because the connection stays open.
+ * Writes all bytes of an answer, as fast as its client reads them, and ends the answer. Throws if there are not exactly `length`
+ * bytes, which the head of the answer has announced. If it did not throw, the client would wait for the missing bytes, or take
+ * the other bytes for the next answer, because the connection stays open.
  */
 export async function sendBytes(
   response: ServerResponse,
@@ -13,6 +13,7 @@ export async function sendBytes(
   let left = length;
   for await (const chunk of body) {
     left -= chunk.length;
+    if (left < 0) throw new Error('An answer has more bytes than its Content-Length.');
     await writeChunk(response, chunk, signal);
   }
   if (left > 0) throw new Error('An answer has fewer bytes than its Content-Length.');

@@ -62,7 +62,7 @@ export interface StreamedRequest {
 
 /** A failure of the service, or of the way to it, and not of the client. `reason` is its name in the metrics. */
 class UpstreamFailure extends ApiError {
-  readonly reason: 'no_address' | 'connection_failed' | 'timeout' | 'invalid_answer';
+  readonly reason: 'no_address' | 'connection_failed' | 'timeout' | 'invalid_answer' | 'unreadable_file';
 
   constructor(code: ErrorCode, reason: UpstreamFailure['reason'], cause: unknown) {
     super(code, { cause });
@@ -172,7 +172,7 @@ export class Upstreams {
       request.headers = { ...signed, ...(folderId && { [folderHeader]: folderId }) };
       try {
         const target = `${url}${path}`;
-        await this.#send(request, response, { target, isUpload: upload !== undefined, restore });
+        await this.#send(request, response, { target, operation, restore });
       } finally {
         restore();
       }
@@ -243,9 +243,10 @@ export class Upstreams {
   #send(
     request: HttpRequest,
     response: HttpResponse,
-    { target, isUpload, restore }: { target: string; isUpload: boolean; restore(): void },
+    { target, operation, restore }: { target: string; operation: OperationSpec; restore(): void },
   ): Promise<void> {
     const { idle, answer } = this.#times;
+    const isUpload = operation.upload !== undefined;
     return new Promise<void>((resolve, reject) => {
       let isAnswered = false;
       let late: NodeJS.Timeout | undefined;
@@ -279,7 +280,7 @@ export class Upstreams {
           if (isAnswered) return void reply.destroy();
           isAnswered = true;
           settle();
-          this.#pass(request, response, reply).then(resolve, reject);
+          this.#pass(request, response, { reply, operation }).then(resolve, reject);
         },
       };
       const unwatch = isUpload
@@ -307,7 +308,11 @@ export class Upstreams {
     });
   }
 
-  async #pass(request: HttpRequest, response: HttpResponse, reply: IncomingMessage): Promise<void> {
+  async #pass(
+    request: HttpRequest,
+    response: HttpResponse,
+    { reply, operation }: { reply: IncomingMessage; operation: OperationSpec },
+  ): Promise<void> {
     const headers = textHeaders(reply);
     if (headers[statusHeader] === undefined) {
       // The reply lacks the status header that our services send. Either some other program has answered, or the service
@@ -351,8 +356,7 @@ export class Upstreams {
       return isLong ? passBytes(reply, response, length) : pipeline(reply, response);
     };
     await pass().catch((error: unknown) => {
-      if (shared && !gone.signal.aborted)
-        this.#options.log.error({ err: error, ...logFieldsOf(response) }, 'a file cannot be read');
+      if (shared && !gone.signal.aborted) this.#note(unreadable(stored, error), operation, response);
       // The client or the service has closed its connection, or the file cannot be read. Closing the client's connection shows
       // the client that the answer is not complete.
       cutOff(response);
@@ -419,6 +423,11 @@ function brokenOff({ isUpload, outgoing }: Way, error: unknown): UpstreamFailure
 
 function timedOut(why: string): UpstreamFailure {
   return new UpstreamFailure('gateway/timeout', 'timeout', new Error(why));
+}
+
+function unreadable(stored: string | undefined, cause: unknown): UpstreamFailure {
+  const error = new Error(`The bytes ${stored} cannot be read: ${(cause as Error).message}`, { cause });
+  return new UpstreamFailure('gateway/unavailable', 'unreadable_file', error);
 }
 
 function invalidAnswer(why: string): UpstreamFailure {
