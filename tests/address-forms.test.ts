@@ -69,7 +69,7 @@ describe.each(availableEngines())('address forms (%s)', (engine) => {
     expect(answer.json()).toMatchObject({ id: collectionId, name: form });
   });
 
-  it.each(forms)('$form reaches list connections', async ({ address }) => {
+  it.each(forms)('$form reaches the operation that lists connections', async ({ address }) => {
     const answer = await send({
       path: address(ada.projectId, '/connections?page=1&limit=20'),
       token: ada.accessToken,

@@ -199,7 +199,7 @@ describe('a backup of a platform whose files are outside of the data folder', ()
     ['plain', {}],
     ['sealed', { KITH_BACKUP_PASSPHRASE: 'a passphrase of this suite' }],
   ])(
-    'is made with a damaged file’s readable bytes, and names the file and its owner: %s',
+    'contains the readable bytes of a damaged file, and names the file and its owner: %s',
     async (kind, sealed) => {
       const place = pathOf(`${kind}-damaged-place`);
       await cp(pathOf('bucket'), place, { recursive: true });

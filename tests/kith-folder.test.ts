@@ -185,8 +185,8 @@ describe('kith in the folder of an installation', () => {
     const typedIn = (INIT_CWD: string) =>
       run(process.execPath, [bin, 'status'], { cwd: folder, env: { PATH: process.env.PATH, INIT_CWD } });
     await expect(typedIn(below)).rejects.toMatchObject({ code: 3 });
-    // `INIT_CWD` may come from another npm. If `INIT_CWD` names a folder above the command's working directory, the command
-    // ignores `INIT_CWD` and uses its working directory.
+    // `INIT_CWD` may come from an outer npm, for example if a script of another project starts this command. If `INIT_CWD`
+    // names a folder above the command's working directory, the command ignores `INIT_CWD` and uses its working directory.
     expect((await typedIn('/')).stdout).toContain(urlOf());
   });
 

@@ -45,7 +45,7 @@ export const operators = surfaceSuite('operators', (world) => {
   it('every operation checks the operator’s token before all else', () =>
     refusesStrangers(world, features.operators.operations));
 
-  // Uploads are left out, because the suite `imports.ts` tests the fields of a form.
+  // This test leaves out uploads, because the suite `imports.ts` tests which fields the form of an upload may have.
   const taking = operations.filter(({ auth, upload }) => auth === 'operator' && !upload);
   it.each(taking.map((spec) => [spec.name, spec] as const))(
     '%s refuses fields and parameters that it does not know',

@@ -123,7 +123,7 @@ test('many old events are removed in steps, so that other work runs in between',
     using db = new DatabaseSync(file);
     db.exec('UPDATE events SET at = at - 8 * 24 * 3600 * 1000');
   }
-  // A log that is closed meanwhile ends after its step.
+  // If a log is closed while it removes old events, the removal stops after the current step.
   await new EventLog({ prefix: 'x', file, log }).close();
   const third = new EventLog({ prefix: 'x', file, log });
   expect(third.state().first).toBe(2_001);

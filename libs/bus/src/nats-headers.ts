@@ -14,7 +14,7 @@ class WrittenHeaders {
     this.#lines = `${lines}\r\n`;
   }
 
-  /** Of all methods of the headers, the client's `publish` calls only this one. */
+  /** The client's `publish` calls no other method of the headers. */
   encode(): Uint8Array {
     return Buffer.from(this.#lines);
   }

@@ -21,6 +21,6 @@ export interface UploadOptions {
    * How long the upload may make no progress, in ms. After all bytes are sent, the answer may take this long. Default: 60,000.
    */
   timeoutMs?: number | undefined;
-  /** Gets the progress, while the file is sent and at the end. */
+  /** This function is called with the progress while the file is sent, and at the end. */
   onProgress?: ((progress: UploadProgress) => void) | undefined;
 }

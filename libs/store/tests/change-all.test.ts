@@ -42,8 +42,8 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   let settler: Settler;
   beforeAll(async () => {
     world = await openWorld();
-    // Readers leave an intent to its writer for a second. The clock of this settler is two seconds ahead, so that it does not
-    // wait.
+    // Readers do not settle an intent that is younger than a second, because its writer may still settle it. The clock of this
+    // settler is two seconds ahead, so that the settler does not wait.
     settler = new Settler(world.db, { now: () => Date.now() + 2_000 });
   });
   afterAll(() => world[Symbol.asyncDispose]());

@@ -67,7 +67,10 @@ function repeating(db: World['db']) {
   return { db: { collection } as World['db'], again: () => again() };
 }
 
-/** Readers and sweeps leave an intent to its writer for a second. This clock is two seconds ahead, so that they do not wait. */
+/**
+ * Readers and sweeps do not settle an intent that is younger than a second, because its writer may still settle it. This clock
+ * is two seconds ahead, so that readers and sweeps do not wait.
+ */
 const later = { now: () => Date.now() + 2_000 };
 
 describe.skipIf(!hasMongo)('settler', () => {

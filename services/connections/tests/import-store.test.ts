@@ -72,7 +72,7 @@ describe.each(availableEngines())('an import in the store on %s', (engine) => {
     expect(outcomes[4]).toEqual(one);
   });
 
-  it('says that a connection was deleted if the two users were connected before', async () => {
+  it('returns `deleted` for two users whose connection was deleted', async () => {
     const id = randomUUID();
     const pair = pairOf(projectId, id);
     expect(await add(pair)).toEqual(['stored']);

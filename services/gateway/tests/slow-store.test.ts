@@ -163,7 +163,7 @@ describe('a store that takes bytes slowly', () => {
     await blobs.removeAll(`${projectId}/`);
   }, 60_000);
 
-  it('keeps no data of a client that disconnects meanwhile', async () => {
+  it('keeps no data of a client that disconnects while the store accepts no bytes', async () => {
     const { sender } = await held();
     sender.leave();
     const left = async () => {

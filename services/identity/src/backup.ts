@@ -21,8 +21,8 @@ export const identityBackup: ServiceBackup = {
     { rows: deletedUsers, target: users },
     { rows: deletingProjects, target: projects },
   ],
-  // The blocks belong to the connections service. A backup reads the data of this service before identity's data, and
-  // identity's copy of the blocks has to be read even earlier.
+  // The blocks belong to the connections service, and identity has a copy of them. A backup reads the data of the connections
+  // service before identity's data. Identity's copy of the blocks has to be read even earlier.
   early: [blocks],
   standing({ type, projectId, aggregate, data }, copied) {
     if (type === sessionRevoked.type) {

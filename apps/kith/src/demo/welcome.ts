@@ -15,7 +15,8 @@ export interface InternalAddress {
 /**
  * The text that a start with a demo prints. It shows the addresses of the platform and of its reference, and where the tokens
  * are. It also shows a request to paste into a shell, and suggests next steps. Together with {@link goodbye} it has at most ten
- * lines, unless the demo has notices. The link to the reference names the demo's project, so that the page fills it in.
+ * lines, unless the demo has notices. The link to the reference contains the id of the demo's project, so that the page of the
+ * reference can fill in this id.
  *
  * @param internal The internal address, if the platform is one process.
  */

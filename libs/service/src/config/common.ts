@@ -3,7 +3,10 @@ import type { StoreConfig } from '@kith/store';
 import { z } from 'zod';
 import { operationsAtOnce } from '../operations/admission.ts';
 
-/** What every process reads from its environment. The table in docs/configuration.md is made from the descriptions. */
+/**
+ * What every process reads from its environment. The table in docs/configuration.md is generated from the descriptions
+ * (`describe`) of the variables.
+ */
 export const commonConfig = z.object({
   NODE_ENV: z
     .enum(['development', 'test', 'production'])

@@ -97,7 +97,7 @@ export class EndedUsers {
 
   /**
    * Sets the `lookAt` of a user to `at` (Unix ms). If another process sets the `lookAt` at the same time, the value of the
-   * faster process stays. If `at` is `null`, removes the mark of the user.
+   * faster process stays. If `at` is `null`, removes the user from the list.
    */
   async lookAgain(user: UserKey, at: number | null): Promise<void> {
     const id = idOf(user);

@@ -216,9 +216,9 @@ export interface Documents {
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
-   * Deletes at most `limit` rows, copies or counters of a range permanently, without a change. Also deletes the remains of rows
-   * that were removed before. Returns how many documents it has deleted. Does not delete a counter if a change is about to add
-   * to it. Throws `TypeError` for targets.
+   * Permanently deletes at most `limit` rows, copies or counters whose ids are in a range. This deletion is not a change
+   * (`change`). Also deletes the remains of rows that were removed before. Returns how many documents it has deleted. Does not
+   * delete a counter if a change is about to add to it. Throws `TypeError` for targets.
    */
   clear(of: AnyCollection | Counters, range: Omit<Range, 'skip' | 'backwards' | 'except'>): Promise<number>;
   /**

@@ -142,7 +142,7 @@ export class SqliteTable<D> {
     return select.all(one ?? JSON.stringify(keys)) as unknown as unknown[][];
   }
 
-  /** At most `limit` documents with a key. */
+  /** Returns at most `limit` documents that have the given key in an index. */
   some(index: string, key: string, limit: number): TableRow[] {
     const sql = () => `SELECT ${this.#content} FROM :table WHERE ${this.#column(index)} = ? LIMIT ?`;
     return this.#prepared(`some ${index}`, sql, asArrays).all(key, limit).map(rowOf);

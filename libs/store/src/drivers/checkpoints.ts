@@ -13,8 +13,8 @@ let thread: { worker: Worker; end: NodeJS.Timeout } | undefined;
 const underWay = new Set<string>();
 
 /**
- * Makes a thread copy the log of a database file into the database, if the log is long. Copying the log writes and syncs as
- * many bytes as the changes themselves. So a thread does this work, and no request has to wait for it.
+ * Makes a thread copy the log of a database file into the database, if the log is long. To copy the log, as many bytes have to
+ * be written and synced as for the changes themselves. So a thread does this work, and no request has to wait for it.
  */
 export function checkpointSoon(file: string): void {
   if (underWay.has(file) || (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) < longLog) return;

@@ -147,7 +147,7 @@ export interface MarkedLog {
   created: string;
   /** The highest position that was marked when the marks were last compared with the log. */
   highest: number;
-  /** Marks with positions above this are being removed. */
+  /** The position above which all marks are being removed. `undefined` if no marks are being removed. */
   lostAfter?: number | undefined;
 }
 

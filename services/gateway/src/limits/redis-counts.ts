@@ -2,10 +2,11 @@ import type { Redis } from 'ioredis';
 import type { Count, Counting } from './count.ts';
 
 /**
- * Counts groups of requests, one group for each pair. A group is first counted under its ceiling. The requests that the ceiling
- * lets through are then counted under the pair. KEYS of a group: ceiling, pair. ARGV of a group: requests, window of the pair,
- * maximum of the ceiling (0 means none), window of the ceiling. Returns four numbers for each group: requests that were let
- * through, the pair's count after that, ms left of the pair's window, ms left of the ceiling's window.
+ * Counts requests in groups. The requests of a group belong to the same pair of project and client (`Counting.key`). A group is
+ * first counted under its ceiling. The requests that the ceiling lets through are then counted under the pair. KEYS of a group:
+ * ceiling, pair. ARGV of a group: requests, window of the pair, maximum of the ceiling (0 means none), window of the ceiling.
+ * Returns four numbers for each group: requests that were let through, the pair's count after that, ms left of the pair's
+ * window, ms left of the ceiling's window.
  */
 const script = `
 local call = redis.call

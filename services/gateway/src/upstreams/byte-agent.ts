@@ -17,8 +17,9 @@ import { freeChunk } from '@kith/service';
 export const longBytes = 512 * 1024;
 
 /**
- * All connections read into this buffer. They can share it, because the bytes of a read are handled before the next read, and the
- * parser copies what it keeps. With a buffer for each connection, V8 would soon collect garbage to free these buffers.
+ * All connections read into this buffer. They can share it, because the bytes of a read are handled before the next read, and
+ * the parser copies what it keeps. If each connection had its own buffer, V8 would collect garbage more often to free these
+ * buffers, which takes CPU time.
  */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 /** The buffers of long answers. Each answer uses two buffers. Buffers of half or twice the size are no faster. */

@@ -5,8 +5,8 @@ import type { Project, User } from '../store/index.ts';
 import { firstVerification, mailUser } from './mail-user.ts';
 
 /**
- * If the project requires verified addresses and the user's address is not verified, sends the verification mail again and
- * throws `auth/email-not-verified` (spec#accounts-unverified-sign-in).
+ * Sends the verification mail again and throws `auth/email-not-verified`, if the project requires verified addresses and the
+ * user's address is not verified (spec#accounts-unverified-sign-in).
  */
 export async function refuseUnverified(app: AppContext, project: Project, user: User): Promise<void> {
   if (!project.requireVerifiedEmail || user.isVerified || user.email === null) return;

@@ -39,7 +39,10 @@ export interface Project extends ProjectSettings {
 
 /** The part of a user that the user may set. */
 export interface Profile {
-  /** In the upper and lower case that the user has chosen. Two usernames in a project must differ in more than their case. */
+  /**
+   * Keeps the upper and lower case letters that the user has chosen. Two usernames in a project must differ in more than their
+   * case.
+   */
   username: string | null;
   name: string | null;
   avatar: string | null;

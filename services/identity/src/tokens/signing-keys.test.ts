@@ -150,7 +150,7 @@ describe('a revoked key', () => {
     expect(kids(keys)).toEqual(after);
   });
 
-  test('is not used again by a replica that gets the notice of the revocation, or that reads it from the store', async () => {
+  test('is not used again by a replica that learns of the revocation from the notice or from the store', async () => {
     const store = memory();
     const [one, hears, reads] = [
       await SigningKeys.open(store, secrets, times),

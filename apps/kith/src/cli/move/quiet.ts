@@ -72,7 +72,9 @@ export async function untilQuiet(
   if (late) throw new StartError(`${late}. Run the command again.`);
 }
 
-/** Throws `StartError` if a service has a consumer that `without` names, because the service would lose events. */
+/**
+ * Throws `StartError` if `without` names a consumer of a service. If this consumer were skipped, the service would lose events.
+ */
 function refuseServed(folder: DataFolder, without: readonly string[]): void {
   const served = without.find((durable) => durables.includes(durable));
   if (served === undefined) return;
