@@ -19,7 +19,7 @@ export async function copyBlobs<E extends BlobEntry>(
   const running = new Set<Promise<void>>();
   const failures: unknown[] = [];
   const copy = async (entry: E) => {
-    if (!wasEmpty && (await isThere(to, entry))) return;
+    if (!wasEmpty && (await hasBlob(to, entry))) return;
     const bytes = faults ? await readRecorded(from, entry, faults) : await from.read(entry.key);
     if (!bytes) return;
     await to.put(entry.key, bytes).catch((error: unknown) => {
@@ -49,9 +49,16 @@ export async function isEmpty(blobs: Pick<Blobs, 'list'>, prefix?: string): Prom
   return true;
 }
 
-/** Lists only the folder of the blob, because a list of all blobs may need more memory than there is. */
-async function isThere(blobs: Pick<Blobs, 'list'>, { key, size }: BlobEntry): Promise<boolean> {
+/**
+ * Whether the store has a blob with this key, and with this size if one is given. Lists only the folder of the blob, because a
+ * list of all blobs may need more memory than there is.
+ */
+export async function hasBlob(
+  blobs: Pick<Blobs, 'list'>,
+  { key, size }: { key: string; size?: number },
+): Promise<boolean> {
   const folder = key.slice(0, key.lastIndexOf('/') + 1);
-  for await (const one of blobs.list(folder)) if (one.key === key && one.size === size) return true;
+  for await (const one of blobs.list(folder))
+    if (one.key === key && (size === undefined || one.size === size)) return true;
   return false;
 }

@@ -3,7 +3,7 @@ import { Stream } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError, type Logger, type Metrics, type Secrets, traceparentHeader } from '@kith/base';
 import { codeHeader, statusHeader } from '@kith/bus';
-import { type ErrorCode, type OperationSpec, serviceOf } from '@kith/contracts';
+import { type OperationSpec, serviceOf } from '@kith/contracts';
 import {
   canonicalPath,
   folderHeader,
@@ -24,6 +24,7 @@ import { ByteAgent, freeWritten, longBytes, passBytes } from './byte-agent.ts';
 import { SharedFolder } from './shared-folder.ts';
 import { watchSender } from './slow-sender.ts';
 import { checkUpload } from './upload.ts';
+import { invalidAnswer, timedOut, UpstreamFailure, unreadable } from './upstream-failure.ts';
 
 /** How long the gateway waits, in ms. */
 export interface UpstreamTimes {
@@ -58,16 +59,6 @@ export interface UpstreamOptions {
 export interface StreamedRequest {
   operation: OperationSpec;
   context: Omit<RequestContext, 'deadline'>;
-}
-
-/** A failure of the service, or of the way to it, and not of the client. `reason` is its name in the metrics. */
-class UpstreamFailure extends ApiError {
-  readonly reason: 'no_address' | 'connection_failed' | 'timeout' | 'invalid_answer' | 'unreadable_file';
-
-  constructor(code: ErrorCode, reason: UpstreamFailure['reason'], cause: unknown) {
-    super(code, { cause });
-    this.reason = reason;
-  }
 }
 
 /** The data of a request while it is proxied. */
@@ -419,17 +410,4 @@ function brokenOff({ isUpload, outgoing }: Way, error: unknown): UpstreamFailure
     'connection_failed',
     error,
   );
-}
-
-function timedOut(why: string): UpstreamFailure {
-  return new UpstreamFailure('gateway/timeout', 'timeout', new Error(why));
-}
-
-function unreadable(stored: string | undefined, cause: unknown): UpstreamFailure {
-  const error = new Error(`The bytes ${stored} cannot be read: ${(cause as Error).message}`, { cause });
-  return new UpstreamFailure('gateway/unavailable', 'unreadable_file', error);
-}
-
-function invalidAnswer(why: string): UpstreamFailure {
-  return new UpstreamFailure('gateway/unavailable', 'invalid_answer', new Error(why));
 }

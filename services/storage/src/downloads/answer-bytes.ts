@@ -1,8 +1,7 @@
-import { dirname } from 'node:path/posix';
 import { ApiError } from '@kith/base';
 import type { getFile, getFileVariant } from '@kith/contracts';
 import { type BytesAnswer, folderHeader, type HttpRequest } from '@kith/service';
-import type { Blobs } from '@kith/store/blobs';
+import { hasBlob } from '@kith/store/blobs';
 import type { AppContext } from '../app.ts';
 import { type BytesRecord, blobKey, bytesIdOf, type FileRecord } from '../file.ts';
 import { wantedOf } from './conditions.ts';
@@ -36,7 +35,9 @@ export async function answerBytes(
   };
   const status = range ? 206 : 200;
   const isHead = incoming.method === 'HEAD' && length > 0;
-  if (isHead && !(await isStored(blobs, blobKey(file, variant)))) throw new ApiError('storage/not-found');
+  // The bytes may be missing although the file's record exists (docs/adr/0045).
+  if (isHead && !(await hasBlob(blobs, { key: blobKey(file, variant) })))
+    throw new ApiError('storage/not-found');
   if (incoming.method === 'HEAD' || length === 0) return { status, headers: all };
   const isShared = blobs.folderId !== undefined && incoming.headers[folderHeader] === blobs.folderId;
   if (isShared) return { status, headers: all, stored: { key: blobKey(file, variant), range } };
@@ -44,12 +45,6 @@ export async function answerBytes(
   // If there are no bytes, the file was usually deleted after its record was read.
   if (!body) throw new ApiError('storage/not-found');
   return { status, headers: all, body };
-}
-
-/** Whether bytes are stored under a key. They may be missing although the file's record exists (docs/adr/0045). */
-async function isStored(blobs: Blobs, key: string): Promise<boolean> {
-  for await (const one of blobs.list(`${dirname(key)}/`)) if (one.key === key) return true;
-  return false;
 }
 
 function headersOf(file: FileRecord, variant: string | undefined): Record<string, string> {
