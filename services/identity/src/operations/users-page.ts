@@ -4,7 +4,7 @@ import type { AppContext } from '../app.ts';
 import { fitting } from '../fitting.ts';
 import { publicUserOf } from '../user-views.ts';
 
-const pageSize = 1_000;
+const pageSize = 2_000;
 
 /** Returns a page of all users. Other services rebuild their copies from these pages. */
 export const usersPageHandler = internalHandler(usersPage, async ({ after }, app: AppContext) => {

@@ -14,8 +14,8 @@ import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-docume
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
-/** How many users one transaction stores. The number is limited because a transaction blocks the event loop. */
-const atOnce = 500;
+/** How many users one change stores: all users of a request to the API, but not more, because a change blocks the event loop. */
+const atOnce = 1_000;
 /**
  * An import fails after this many rounds in a row in which no user got an outcome. This can happen if concurrent imports are
  * storing the same ids.
