@@ -31,15 +31,15 @@ describe.each(availableEngines())('kith import of large files (%s)', (engine) =>
   it(
     'continues where it was killed, at any stage of a request, and gets the same result',
     () => {
-      // Each file takes twelve requests of a thousand lines each. A run gets at most four answers before the test kills it.
+      // With lines of this width, each file takes about 25 requests. A run gets at most nine answers before the test kills it.
       const inFile = (of: Kill['of']): Kill[] => [
-        { of, request: 5, stage: 'asked' },
-        { of, request: 5, stage: 'answered' },
+        { of, request: 9, stage: 'asked' },
+        { of, request: 9, stage: 'answered' },
         { of, request: 3, stage: 'told' },
       ];
       const copies: Kill = { of: 'copies', request: 2, stage: 'answered' };
       const kills = [...inFile('users'), copies, ...inFile('connections')];
-      return expectKilledImportToEndAlike(platform, folder, { lines: 12_000, askers: 40, kills });
+      return expectKilledImportToEndAlike(platform, folder, { lines: 12_000, width: 500, askers: 40, kills });
     },
     8 * minutes,
   );

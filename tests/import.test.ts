@@ -397,14 +397,14 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
       expectKilledImportToEndAlike(platform, folder, {
         lines: 400,
         askers: 10,
-        // With lines of this width, the file takes twenty requests of twenty lines each. Four requests run at the same time.
-        width: 12_000,
+        // With lines of this width, the file takes 27 requests of 15 lines each. Eight requests run at the same time.
+        width: 16_000,
         kills: [
-          { of: 'users', request: 6, stage: 'asked' },
-          { of: 'users', request: 6, stage: 'answered' },
+          { of: 'users', request: 10, stage: 'asked' },
+          { of: 'users', request: 10, stage: 'answered' },
           { of: 'copies', request: 1, stage: 'asked' },
-          { of: 'connections', request: 6, stage: 'asked' },
-          { of: 'connections', request: 6, stage: 'answered' },
+          { of: 'connections', request: 10, stage: 'asked' },
+          { of: 'connections', request: 10, stage: 'answered' },
         ],
       }),
     120_000,

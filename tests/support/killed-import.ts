@@ -57,7 +57,7 @@ export async function expectKilledImportToEndAlike(
       continue;
     }
     const { line = 0 } = (kill.of === 'users' ? users : connections) ?? {};
-    // The command sends at most four requests before it records its first answer. So a run that is killed at its fifth request
+    // The command sends at most eight requests before it records its first answer. So a run that is killed at its ninth request
     // or later has recorded more lines than the run that it continued. Lines are recorded in order. A run that is killed when
     // it gets its third answer (`told`) may have recorded nothing, because the answer to its first request may come later.
     expect(line).toBeGreaterThan(reached[kill.of] - Number(kill.stage === 'told'));
