@@ -56,6 +56,7 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
   const path = importPath(kind, projectId);
   const pace = new Pace();
   const inOrder = new InOrder({
+    atOnce: () => pace.atOnce,
     send: async ({ rows }, signal) =>
       rows.length > 0 ? kind.send(rows, { access, path, file, pace, signal }) : nothingSent,
     async settle(batch, result) {

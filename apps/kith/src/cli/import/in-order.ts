@@ -1,13 +1,9 @@
 import type { Batch } from './batches.ts';
 import type { SentRows } from './send.ts';
 
-/**
- * How many requests are under way at the same time. The embedded form stores four requests in one transaction. During that
- * time the next four arrive, so the platform never waits for this process to read the file.
- */
-const atOnce = 8;
-
 export interface InOrderOptions {
+  /** How many batches may be under way now. */
+  atOnce(): number;
   /** Sends a batch. `signal` ends the sending early when another batch has failed. */
   send(batch: Batch, signal: AbortSignal): Promise<SentRows>;
   /** Called once for each answered batch, one batch after the other, in the order of the file. */
@@ -31,11 +27,11 @@ export class InOrder {
   }
 
   /**
-   * Sends a batch as soon as fewer than `atOnce` batches are under way and the batch depends on none of them. Rejects if this
+   * Sends a batch as soon as fewer than `atOnce()` batches are under way and the batch depends on none of them. Rejects if this
    * batch or an earlier one has failed.
    */
   async add(batch: Batch): Promise<void> {
-    while (this.#underWay.size >= atOnce || this.#hangsOnOthers(batch)) await this.#oldest();
+    while (this.#underWay.size >= this.#options.atOnce() || this.#hangsOnOthers(batch)) await this.#oldest();
     const answer = this.#options.send(batch, this.#failed.signal);
     // The answer is awaited later, in the order of the file. If the request fails before that, no code awaits the failure yet.
     // Without this line, Node would then end the process.

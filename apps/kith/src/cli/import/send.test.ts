@@ -86,6 +86,24 @@ test('requests have more rows as long as answers are quick, and fewer rows after
   expect(pace.rows).toBe(275);
 });
 
+test('more requests are under way after a complete batch was answered quickly, until an answer is slow', () => {
+  const pace = new Pace();
+  const answers: [rows: number, tookMs: number, batch: number][] = [
+    // The request has only a part of its batch.
+    [100, 10, 1_000],
+    // With twice as many requests, a complete batch would take too long.
+    [1_000, 800, 1_000],
+    [1_000, 700, 1_000],
+    [1_000, 1_400, 1_000],
+    [1_000, 1_600, 1_000],
+  ];
+  const atOnce = answers.map((answer) => {
+    pace.answered(...answer);
+    return pace.atOnce;
+  });
+  expect(atOnce).toEqual([4, 4, 8, 8, 4]);
+});
+
 test('an answer that is not from Kith ends the import with a message that says so', async () => {
   await using proxy = await serve((_request, response) => response.end('<html>Sign in</html>'));
   const message = 'POST / answered 200, and this answer does not come from Kith';

@@ -37,7 +37,14 @@ export interface Sending {
 const goodMs = 1_500;
 
 /**
- * Decides how many rows of the imported file go into one request, from the times that the requests before have taken. If the
+ * How many requests are under way at the same time. Four are enough that the platform never waits for this process to read the
+ * file. The embedded form also stores four requests in one transaction, and with eight, the next four arrive meanwhile.
+ */
+const [few, many] = [4, 8];
+
+/**
+ * Decides how many rows of the imported file go into one request, and how many requests are under way at the same time. It
+ * decides this from the times that the requests before have taken. If the
  * platform does not answer a request in time, it still continues to work on the request. If the same request came again, the two
  * requests would compete, and the second would take even longer. So the next request has fewer rows, and comes after a pause.
  */
@@ -45,6 +52,7 @@ export class Pace {
   #rows: number;
   /** How much `#rows` grows after a quick answer. `#rows` grows fast until the first slow answer, as in TCP. */
   #growth = 2;
+  #atOnce = few;
   readonly #pauseMs: number;
 
   /**
@@ -61,8 +69,17 @@ export class Pace {
     return this.#rows;
   }
 
-  /** Notes that a request was answered. Later requests have fewer rows if this request took long, and more if it did not. */
-  answered(rows: number, tookMs: number): void {
+  /** How many requests may be under way at the same time. There are more if the platform answers complete batches quickly. */
+  get atOnce(): number {
+    return this.#atOnce;
+  }
+
+  /**
+   * Notes that a request was answered. Later requests have fewer rows if this request took long, and more if it did not.
+   * @param batch How many rows the request would have had if there was no limit.
+   */
+  answered(rows: number, tookMs: number, batch = rows): void {
+    if (rows === batch && tookMs < goodMs / 2) this.#atOnce = many;
     if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
     // A request with fewer rows does not show that more rows can be answered in time.
     else if (rows >= this.#rows) this.#rows = Math.min(importRows, Math.ceil(this.#growth * rows));
@@ -77,6 +94,7 @@ export class Pace {
   #limit(rows: number): void {
     this.#rows = Math.max(1, Math.min(this.#rows, rows));
     this.#growth = 1.1;
+    this.#atOnce = few;
   }
 }
 
@@ -99,7 +117,7 @@ export const sendRows: Send = async (rows, sending) => {
       await sending.pace.slowDown(some.length, sending.signal);
       continue;
     }
-    sending.pace.answered(some.length, performance.now() - begun);
+    sending.pace.answered(some.length, performance.now() - begun, rows.length);
     all.imported += result.imported;
     all.unchanged += result.unchanged;
     for (const one of result.rejected) all.rejected.push({ ...one, row: one.row + sent });
