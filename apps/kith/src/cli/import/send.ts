@@ -82,7 +82,10 @@ export class Pace {
     if (rows === batch && tookMs < goodMs / 2) this.#atOnce = many;
     if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
     // A request with fewer rows does not show that more rows can be answered in time.
-    else if (rows >= this.#rows) this.#rows = Math.min(importRows, Math.ceil(this.#growth * rows));
+    else if (rows >= this.#rows) {
+      const growth = Math.min(this.#growth, goodMs / tookMs);
+      this.#rows = Math.min(importRows, Math.ceil(growth * rows));
+    }
   }
 
   /** Makes a pause, and lets later requests have fewer rows. */
