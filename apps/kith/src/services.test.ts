@@ -75,14 +75,14 @@ describe.each(uses)('the NATS user $name', (of) => {
     expect(subscribe).toContain(`_INBOX_${name}.>`);
   });
 
-  it('the user may send no other request, and publish no other event or notice', () => {
+  it('the user may send and publish only what its manifest needs', () => {
     const others = publish.filter((subject) => /^p\.(svc|event|notice|feed)\./.test(subject));
     expect(others).toHaveLength(asks.length + emits.length + tells.length);
     expect(publish.includes('p.rpc.>')).toBe(name === 'gateway');
   });
 });
 
-it('all data of the services can be moved and restored, and data is backed up after the data that refers to it', () => {
+it('the data of all services can be moved, restored and backed up, and a backup begins with the last service', () => {
   const storing = services.filter(({ stores }) => stores).map(({ name }) => name as string);
   expect(serviceMoves.map(({ service }) => service)).toEqual(storing);
   expect(restoredCommand.words?.[0]?.choices).toEqual(storing);

@@ -50,8 +50,9 @@ const gatewayPatienceMs = 5_000;
 
 /**
  * Calls `ask` up to three times, and resolves with the first answer that comes before a gateway would give up. A gateway waits
- * 5 s, and a service waits 3 s for a lost database, so the service has 2 s left for its answer. If a busy machine runs nothing
- * in this time, the late answer is not the service's fault. In this case, the function calls `ask` again.
+ * 5 s, and a service waits 3 s for a lost database, so the service has 2 s left for its answer. If the machine is so busy that
+ * the service does not run in this time, the late answer is not the service's fault. In this case, the function calls `ask`
+ * again.
  */
 export async function answerInTime<T>(ask: (timeoutMs: number) => Promise<T>): Promise<T> {
   for (let left = 2; ; left--) {

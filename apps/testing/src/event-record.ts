@@ -41,7 +41,7 @@ export class EventRecord {
     return [...this.#events];
   }
 
-  /** Adds an event from its bytes. If the event came before, this changes nothing. */
+  /** Adds an event from its bytes. If the record already has the event, this changes nothing. */
   add(body: Uint8Array): void {
     const event = JSON.parse(new TextDecoder().decode(body)) as PlatformEvent;
     if (this.#ids.has(event.id)) return;

@@ -20,7 +20,7 @@ async function runOn(answer: RequestListener, words: readonly string[]): Promise
   return [await runCommandLine(words, { env, stdout: stderr, stderr }), said];
 }
 
-test('a proxy that refuses a command is not taken for Kith, which refuses the operator’s token', async () => {
+test('if a proxy refuses a command, the message does not say that Kith has refused the operator’s token', async () => {
   const proxy: RequestListener = (_request, response) => response.writeHead(401).end('<html>Sign in</html>');
   const sentence =
     'GET /admin/operators?limit=100 answered 401, and this answer does not come from Kith. Check the address: a proxy may have answered.';
@@ -46,7 +46,7 @@ test.each([
     ['operators', 'create', '--name', 'x', '--scope', 'users:read', ...of, '--project', ''],
   ],
   ['--web-origin is empty.', ['projects', 'create', '--name', 'x', '--web-origin', '']],
-])('%s is the answer to a word that names nothing, and no request is sent: %j', async (sentence, words) => {
+])('the command says %s and sends no request if a word names nothing: %j', async (sentence, words) => {
   const asked: (string | undefined)[] = [];
   const server: RequestListener = ({ method, url }, response) => {
     asked.push(`${method} ${url}`);

@@ -65,7 +65,7 @@ function surroundings(
 const line = (value: object) => `${JSON.stringify(value)}\n`;
 const pretty = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-/** Finds the command that is named by the first words. */
+/** Finds the command that the first words name. */
 function find(words: readonly string[]): Command | undefined {
   return commands.find(({ name }) => name.split(' ').every((word, at) => words[at] === word));
 }
@@ -145,9 +145,10 @@ function answerOf({ status, code, sentence, message }: CallError, given: Given |
 }
 
 /**
- * Takes a sentence that begins with the path of a field. If the user has set this field by an option, the sentence then names the
- * option. The names differ by an ending at most: `--web-origin` sets `webOrigins`, `--project` sets `projectIds`, and `--expires`
- * sets `expiresAt`. If one value of a list is wrong, the sentence also shows this value.
+ * Takes a sentence that begins with the path of a field. If the user has set this field by an option, returns the sentence with
+ * the option in place of the path. The names of field and option differ at most in their endings: `--web-origin` sets
+ * `webOrigins`, `--project` sets `projectIds`, and `--expires` sets `expiresAt`. If one value of a list is wrong, the returned
+ * sentence also shows this value.
  */
 function asOption(sentence: string, given: Given | undefined): string {
   const [path = ''] = sentence.split(' ', 1);

@@ -29,8 +29,7 @@ export function folderOf(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * Throws `StartError` if the folder holds no embedded installation, that is, if a file that every such installation has is
- * missing.
+ * Throws `StartError` if the folder holds no embedded installation. Every embedded installation has the file `file`.
  */
 export function requireInstallation(path: string, file = 'identity.sqlite'): void {
   if (!existsSync(join(path, file))) throw new StartError(`There is no embedded installation in ${path}.`);

@@ -68,7 +68,10 @@ export function accessPlatform(given: Given, { env }: Pick<Surroundings, 'env'>)
   };
 }
 
-/** The installation that runs on a data folder. If it is not needed, a folder that cannot be used does not matter. */
+/**
+ * The installation that runs on a data folder. If the folder cannot be used, throws with `isNeeded`, and otherwise returns
+ * `undefined`.
+ */
 function installationOn(folder: string, { isNeeded }: { isNeeded: boolean }): Running | undefined {
   try {
     return runningIn(folder);

@@ -12,7 +12,7 @@ it.each([
   ['has expired', -11 * 365],
   ['is not valid yet', 2],
 ])(
-  'an authority whose certificate %s is refused, and made again after its key is removed',
+  'if the certificate of an authority %s, the authority is refused, and made again after its key is removed',
   async (_, days) => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-credentials-'));
     const ensure = () => ensureCredentials(folder.path, { prefix: 'kith', monitorHost: '127.0.0.1' });

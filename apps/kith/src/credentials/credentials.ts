@@ -28,7 +28,9 @@ export interface CredentialsOptions {
   hosts?: readonly string[];
   /** A folder with `ca.pem`, `nats.pem`, `mongo.pem` and `redis.pem`, if the operator gives the certificates. */
   given?: string | undefined;
-  /** The user of the engines' processes. Set only if this process may make this user the owner of the engines' files. */
+  /**
+   * The user that the engines' processes run as. Set only if this process may make this user the owner of the engines' files.
+   */
   owner?: Owner | undefined;
 }
 
@@ -75,8 +77,8 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   for (const { name } of databaseUsers(prefix)) kept(passwordFile(name), newPassword);
   const redisPasswords = {
     gateway: kept(passwordFile('gateway'), newPassword),
-    // A client sends Redis the password itself, not a proof of it. So the operator has a separate password for Redis, which
-    // does not open the databases.
+    // A client sends the password itself to Redis, and not only a proof of it. So the operator has a separate password for
+    // Redis, which does not open the databases.
     operator: kept(join(folder, 'operator', 'redis-password'), newPassword),
   };
   const root = kept(join(folderOf('mongo'), 'root-password'), newPassword, owner);

@@ -10,8 +10,8 @@ export interface DatabaseUser {
 }
 
 /**
- * The users of the databases. Each storing service has a user who may use only the database of that service. The user `operator` is
- * for backups, moves and restores.
+ * The users of the databases. Each service that stores data has a user who may use only the database of that service. The user
+ * `operator` is for backups, moves and restores.
  */
 export function databaseUsers(prefix: string): DatabaseUser[] {
   const own = (service: string) => `${prefix}_${service}`;

@@ -2,7 +2,7 @@
 // it starts the engines. Usage: `node setup.ts <folder> [<data folder>]`. KITH_PREFIX has its usual meaning. If an engine does
 // not have its usual address (see `at` below), NATS_AT, MONGO_AT or REDIS_AT gives its address. If the operator provides
 // certificates, CERTIFICATES names their folder. If root runs this file, the containers' user becomes the owner of the
-// credentials, and of the engines' data, `backups` and `erasures` in the data folder.
+// credentials. In the data folder, this user also becomes the owner of the engines' data, `backups` and `erasures`.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -66,7 +66,7 @@ describe('a call that gets no answer in time', () => {
     expect(again).not.toBe(key);
   });
 
-  it('the call fails without keys, because the platform may have done it', async () => {
+  it('without keys the call is not repeated, because the platform may have carried it out', async () => {
     const { url, keys } = await late();
     const answer = caller(url, { patienceMs: 30_000 })('POST', '/', { body: {} });
     await expect(answer).rejects.toThrow('POST / answered 504 gateway/timeout');

@@ -67,7 +67,7 @@ export interface CallerOptions {
   patienceMs?: number;
   /**
    * Whether a call is also repeated after a 504. The platform may have done what the call asks for, so each call then has an
-   * `Idempotency-Key`. Only calls of `/admin` may be done twice, because they ignore the key.
+   * `Idempotency-Key`. Calls of `/admin` ignore the key, so only these calls could be done twice.
    */
   isKeyed?: boolean;
 }

@@ -95,7 +95,8 @@ const patienceMs = 60_000;
 async function lockDemo(folder: DataFolder): Promise<Disposable | undefined> {
   for (const until = Date.now() + patienceMs; ; await wait(everyMs)) {
     try {
-      // The start's process must not be blocked, because in the embedded form it also answers the other process.
+      // This call must not block the process of a start. In the embedded form, that process also answers the process that makes
+      // the demo.
       return lockBy(folder.file('demo.lock'), { waitMs: 0 });
     } catch (error) {
       if (!isBusy(error) || Date.now() > until) return undefined;

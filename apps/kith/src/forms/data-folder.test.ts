@@ -78,7 +78,7 @@ describe('a data folder', () => {
     ]);
   });
 
-  it('a folder that a process on another machine uses gives an error that names the machine', () => {
+  it('if a process on another machine uses the folder, the error names this machine', () => {
     const folder = openDataFolder(path);
     const other = { ...folder.announce(record), host: 'elsewhere', machine: 'another' };
     folder.write('running.json', JSON.stringify(other));

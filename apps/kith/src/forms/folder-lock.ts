@@ -32,7 +32,7 @@ function makeWithParents(path: string): void {
   }
 }
 
-/** The file of a folder by which the folder is locked. */
+/** A process locks a folder by locking this file in it. */
 export const lockFile = 'lock';
 /** How long to wait for the lock, in ms. A command holds the lock for a moment while it checks whether the folder is locked. */
 const patienceMs = 250;
@@ -75,8 +75,8 @@ export function lockFolder(
 }
 
 /**
- * If a folder belongs to another user, returns a sentence that says so, and otherwise an empty text. For example, a start with
- * `sudo` makes such a folder.
+ * If a folder belongs to another user, returns a sentence that says so. Otherwise returns an empty text. For example, a start
+ * with `sudo` makes such a folder.
  */
 function ofAnother(path: string): string {
   const [owner, own] = [statSync(path).uid, process.geteuid?.()];

@@ -4,7 +4,7 @@ type Places = Pick<PlatformConfig, 'STORAGE_URL' | 'ERASURES_FILE'>;
 
 /**
  * Returns settings with which a platform keeps the bytes of files and the list of erasures in its data folder, even if its
- * environment names other places. Takes settings that were already read. It does not take the environment, because an
+ * environment names other places. The argument is settings that were already read. It is not the environment, because an
  * environment may also name a file or a command from which a setting is read.
  */
 export function keptInFolder<Config extends Places>(config: Config): Config {

@@ -19,7 +19,8 @@ const most = 5_000;
 /**
  * Finds services whose file is older than their events in the log. Either somebody put back an older copy, or a power failure
  * removed the file's last changes, which can happen with `SQLITE_SYNCHRONOUS=normal`. Notes each of these files as restored.
- * Otherwise other services would ignore the service's next changes as old ones (docs/adr/0028). The files must not be open.
+ * Without this note, other services would take the service's next changes for old changes and ignore them (docs/adr/0028). The
+ * files must not be open.
  */
 export async function noteLostChanges(folder: DataFolder, log: Logger): Promise<void> {
   const { logId, last } = lastEvents(folder.file('events.sqlite'));

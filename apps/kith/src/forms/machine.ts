@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync } from 'node:fs';
 
 /**
- * Identifies a machine until its next restart. On Linux, it also identifies a container. If two processes get the same id,
- * process ids and the address `127.0.0.1` mean the same for both. Unlike the host name, the id does not change when the machine
- * joins another network. `undefined` if the system has no such id.
+ * Identifies a machine until its next restart. On Linux, it also identifies a container. Two processes that get the same id see
+ * the same processes under the same process ids, and reach the same programs at `127.0.0.1`. Unlike the host name, the id does
+ * not change when the machine joins another network. `undefined` if the system has no such id.
  */
 export function machineId(): string | undefined {
   try {

@@ -4,8 +4,8 @@ const most = 50 * 1024 * 1024;
 
 /**
  * If a log file has more than `mostBytes`, moves its last `mostBytes` to `<file>.1`, and replaces the older content there. The
- * process that writes the log keeps its descriptor, so the content is copied and the file emptied. Lines that are written
- * meanwhile are lost. The process has to append to the file. If the content cannot be moved, the file stays as it is.
+ * process that writes the log keeps its descriptor, so the content is copied, and then the file is emptied. Lines that are
+ * written meanwhile are lost. The process has to append to the file. If the content cannot be moved, the file stays as it is.
  */
 export function rotateLog(file: string, mostBytes = most): void {
   try {

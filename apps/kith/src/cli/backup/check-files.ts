@@ -18,7 +18,7 @@ async function hasBytes(place: BlobsConfig): Promise<boolean> {
   try {
     return await hasAny(blobs.list());
   } catch (error) {
-    // A folder that the disk cannot read is not empty. The copy finds out which files are damaged.
+    // A folder that the disk cannot read does not count as empty. The copy finds out which files are damaged.
     if ((error as NodeJS.ErrnoException).code !== 'EIO') throw error;
     return true;
   } finally {

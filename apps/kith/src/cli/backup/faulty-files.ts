@@ -12,7 +12,7 @@ export class FaultyFiles implements BlobFaults<RecordedBlob> {
   readonly #damaged = new Found();
   readonly #missing = new Found();
 
-  /** With `platform`, files that the platform no longer has are not missing: they were deleted meanwhile. */
+  /** With `platform`, files that the platform no longer has do not count as missing, because they were deleted meanwhile. */
   constructor(progress: (line: string) => void, platform?: Pick<LiveFiles, 'has'>) {
     this.#progress = progress;
     this.#platform = platform;

@@ -86,8 +86,8 @@ function isLeft(path: string): boolean {
     // Every user can make folders in /dev/shm. Folders of other users are skipped, because opening their files could hang or do
     // harm.
     if (!found.isDirectory() || found.uid !== (process.getuid?.() ?? found.uid)) return false;
-    // A process locks its folder before it marks the folder, and removes the mark before it unlocks the folder. So if the
-    // folder is marked, then found unlocked, and then still marked, its process is dead.
+    // A process locks its folder before it marks the folder, and removes the mark before it unlocks the folder. So if a marked
+    // folder is found unlocked, and is still marked after that, its process is dead.
     return isMarked() && !isLocked(path) && isMarked();
   } catch {
     // The folder was removed in the meantime, or cannot be read.

@@ -18,8 +18,8 @@ interface Bytes {
 }
 
 /**
- * The files that a platform has now, because a file may have been deleted since its record was copied. Opens the platform's
- * databases when the first file is looked up.
+ * The files that a platform has now. A file may have been deleted since its record was copied. Opens the platform's databases
+ * when the first file is looked up.
  */
 export class LiveFiles implements AsyncDisposable {
   readonly #platform: Platform;

@@ -29,8 +29,8 @@ interface Note {
  * Prepares the folder from which databases are filled. If a killed run with the same backup and the same list of erasures has
  * left a folder, uses this folder again. If the killed run had another list, prepares a new folder. The new folder gets the
  * move id of the old folder, because the killed run may have claimed the databases for this id. The old folder is not used,
- * because users who are on the new list but not on the old list would come back. Throws `StartError` if the folder's data was
- * already moved. Returns the erasures that `prepare` has applied.
+ * because it still has the users who are only on the new list. Throws `StartError` if the folder's data was already moved.
+ * Returns the erasures that `prepare` has applied.
  */
 export async function prepareFolder(
   path: string,

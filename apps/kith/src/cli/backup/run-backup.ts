@@ -70,7 +70,7 @@ export async function runBackup(given: Given, { env, progress }: Surroundings): 
         passphrase === undefined
           ? await write(partial, how)
           : await writeSealedFolder(partial, passphrase, how);
-      // The place of the files may have gone while they were copied.
+      // The place of the files may have disappeared while the files were copied.
       if (faulty.hasMissing) await checkFiles(filesOf(config));
       return written;
     },

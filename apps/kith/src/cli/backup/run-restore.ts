@@ -206,8 +206,8 @@ async function restoreDatabases(
         KITH_SECRET_PREVIOUS: previous,
         NODE_ENV: 'production',
       } as const;
-      // If an earlier run has already marked the files as moved, they cannot be opened and sealed again here. But that run has
-      // sealed them before.
+      // If an earlier run has already marked the files as moved, they cannot be opened here to seal them again. But that run
+      // has sealed them again before it marked them.
       if (!isMoved(folder.file('events.sqlite')))
         await resealFolder(path, secretsOf(withKnownSecret(folder, settings)));
       const parts = { folder, source: new Source(folder), target, prefix, copyFiles: toBucket };
@@ -274,7 +274,7 @@ async function prepare(
 async function upgrade(path: string, { from, manifest }: Restoring): Promise<void> {
   for (const { service, prepare: bringUpToDate } of serviceMoves) {
     const file = join(path, `${service}.sqlite`);
-    // The manifest does not count documents of a service that its version did not have.
+    // The manifest does not count the documents of a service that did not exist in the manifest's version of Kith.
     const isIn = manifest.counts.some((one) => one.service === service);
     if (isIn && !statSync(file, { throwIfNoEntry: false })?.size)
       throw new StartError(`The database ${service}.sqlite of the backup ${from} is missing or empty.`);
@@ -292,8 +292,8 @@ async function copyFolder(from: string, path: string, progress: (line: string) =
   }
   const names = dataFiles.map((one) => `${one}.sqlite`).filter((name) => existsSync(join(from, name)));
   try {
-    // If a platform runs on these databases, or was killed, their latest changes are in other files beside them. If neither is
-    // the case, the files are simply copied.
+    // If a platform runs on these databases, or was killed while it ran on them, their latest changes are in other files beside
+    // them. If not, the files are simply copied.
     await copyStillFiles(names.map((name) => ({ from: join(from, name), to: join(path, name) })));
     for (const name of names) checkWhole(join(path, name));
   } catch (error) {

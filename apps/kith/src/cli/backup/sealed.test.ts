@@ -10,7 +10,7 @@ import { filesIn } from '../../forms/files-of.ts';
 import { blobEntries, openSealed } from './sealed.ts';
 import { sealedFile } from './sealed-file.ts';
 
-it('a file that is removed while it is sealed is not in the backup, and all other files are', async () => {
+it('the backup lacks only a file that is removed while it is sealed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kith-sealed-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const removed = ['p/u/1/original.bytes', 'p/u/1/small'];

@@ -86,8 +86,8 @@ export async function writeSealed(of: {
 }
 
 /**
- * The bytes of all files as entries. A file that was removed in the meantime is not in the backup. Of a damaged file, the
- * backup has the bytes that can be read. Reports damaged and missing bytes to `faults`.
+ * The bytes of all files as entries. A file that was removed in the meantime is not in the backup. If a file is damaged, the
+ * backup has those of its bytes that can be read. Reports damaged and missing bytes to `faults`.
  */
 export async function* blobEntries(
   blobs: { list(): AsyncIterable<RecordedBlob>; read: Blobs['read'] },

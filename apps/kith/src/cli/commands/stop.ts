@@ -6,8 +6,8 @@ import { folderConfig, folderOf } from '../data-folder.ts';
 
 const everyMs = 50;
 /**
- * How long to wait for the end after the installation has drained, in ms. A healthy installation needs less time. The gateway,
- * the services and the engines end one after the other, within 100 s in total.
+ * How long to wait until the installation has ended, in ms. The time begins when the installation has drained. A healthy
+ * installation needs less time. The gateway, the services and the engines end one after the other, within 100 s in total.
  */
 const patienceMs = 120_000;
 

@@ -14,7 +14,9 @@ export const userWord: Word = { value: 'ID', what: 'user id' };
 
 type Columns = Readonly<Record<string, (user: ProjectUser) => string>>;
 
-/** Fields that users cannot change themselves. Lists leave them out, because their lines would become too long. */
+/**
+ * Fields that users cannot change themselves. Lists leave these fields out, because the lines of a list would become too long.
+ */
 const managedColumns: Columns = {
   role: ({ role }) => role,
   reputation: ({ reputation }) => String(reputation),

@@ -62,7 +62,7 @@ ${dialect.foot}
 `;
 }
 
-/** The branch for an option that takes a value, in one of the script's `case` statements. The branch completes this value. */
+/** One branch of a `case` statement of the script. It completes the value of an option. */
 function valueCase(dialect: Dialect, path: string, { name, value }: OptionOffer): string[] {
   if (value === 'none') return [];
   const offers = value === 'text' ? ':' : value === 'file' ? dialect.files : dialect.offer(value.map(bare));

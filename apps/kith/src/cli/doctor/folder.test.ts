@@ -7,7 +7,7 @@ import { asStranger } from '../../../../../tests/support/as-stranger.ts';
 import { checkFolder } from './folder.ts';
 import { checkClock } from './machine.ts';
 
-it('a folder of another user is reported as unusable, and the other checks do not fail on it', async () => {
+it('a folder of another user is reported as unusable, and makes no other check fail', async () => {
   await using above = await mkdtempDisposable(join(tmpdir(), 'kith-folder-'));
   const { path } = above;
   const [{ findings, isUsable }, [clock]] = asStranger(path, () => [checkFolder(path), checkClock(path)]);

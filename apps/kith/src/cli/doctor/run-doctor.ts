@@ -47,8 +47,8 @@ function environmentOf(given: Given, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv 
   try {
     const inFile = readEnvironmentFile(readFileSync(file, 'utf8'));
     const own: NodeJS.ProcessEnv = { ...env, NODE_ENV: undefined, NODE_ENV_FILE: undefined };
-    // Kith prefers NAME to NAME_FILE, and NAME_FILE to NAME_COMMAND. So if the file sets one of them, all three of the command's
-    // own environment are left out.
+    // Kith prefers NAME to NAME_FILE, and NAME_FILE to NAME_COMMAND. So if the file sets one of these three variables, none of
+    // the three is taken from the command's own environment.
     for (const variable of Object.keys(inFile)) {
       const name = variable.replace(/_(FILE|COMMAND)$/, '');
       for (const form of ['', '_FILE', '_COMMAND']) delete own[name + form];

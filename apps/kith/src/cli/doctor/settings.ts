@@ -141,7 +141,7 @@ function checkSecret(name: string, value: string | undefined, isProduction: bool
   }
 }
 
-/** Reports files of secrets that every user of the machine can read. */
+/** Reports files with secrets, if every user of the machine can read them. */
 function checkSecretFiles(env: NodeJS.ProcessEnv, check: Check): void {
   for (const name of Object.keys(doctorConfig.shape)) {
     const file = env[`${name}_FILE`];

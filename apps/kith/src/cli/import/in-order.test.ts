@@ -52,7 +52,7 @@ test('four batches are sent at the same time, and are settled in the order of th
   expect(settled).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test('a batch waits for an earlier batch if it takes or needs a name that the earlier batch takes', async () => {
+test('a batch that takes or needs a name waits for an earlier batch that takes this name', async () => {
   const { waiting, sent, addAll } = platform();
   const done = addAll([
     batch(1, ['parent']),

@@ -68,7 +68,7 @@ export const importKinds: readonly ImportKind[] = [
   }),
   kind<ImportedCollection>('collections', importedCollection, importCollections, (names, row) => {
     // The name is the id alone, without the owner. Two rows may name the same owner in different ways (`userId` or
-    // `userForeignId`). With the owner in the name, a row might then not find the name of its parent.
+    // `userForeignId`). If the name contained the owner, a row might not find the name of its parent.
     names.takes.add(row.id);
     if (row.parentId) names.needs.add(row.parentId);
   }),

@@ -30,7 +30,7 @@ test('readLines returns each line with its number and end position, even a last 
   expect(await read('one\n')).toHaveLength(1);
 });
 
-test('readLines continues after any line, even if a line crosses the end of a block that is read at once', async () => {
+test('readLines continues after any line, even if the line is read in two blocks', async () => {
   const texts = Array.from({ length: 3_000 }, (_, row) => `${row}`.padEnd(row % 1_500, 'x'));
   const all = await read(texts.join('\n'));
   expect(all.map(({ text }) => text)).toEqual(texts);
@@ -54,7 +54,7 @@ test.each(['\n', '\r\n'])(
   },
 );
 
-test('of a line that is longer than any row, readLines returns the beginning, and then the next lines', async () => {
+test('if a line is longer than any row, readLines returns its beginning, and then the next lines', async () => {
   const long = 5 * 1024 * 1024 + 7;
   const [first, second, ...more] = await read(`${'x'.repeat(long)}\nnext`);
   expect(first).toMatchObject({ number: 1, end: long + 1 });

@@ -3,8 +3,7 @@ import type { z } from 'zod';
 import { reasonOf } from './reason.ts';
 
 /**
- * A row, both as the JSON to send and as the parsed value. For a line that is not a valid row, the reason, which quotes no
- * values.
+ * A row, both as the JSON to send and as the parsed value. If the line is not a valid row: the reason, which quotes no values.
  */
 export type ReadRow<Row> = { json: string; row: Row } | { reason: string };
 

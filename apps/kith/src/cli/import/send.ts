@@ -38,15 +38,16 @@ const goodMs = 1_500;
 
 /**
  * How many requests are under way at the same time. Four are enough that the platform never waits for this process to read the
- * file. The embedded form also stores four requests in one transaction, and with eight, the next four arrive meanwhile.
+ * file. The embedded form stores four requests in one transaction. If eight are under way, the next four arrive during this
+ * transaction.
  */
 const [few, many] = [4, 8];
 
 /**
  * Decides how many rows of the imported file go into one request, and how many requests are under way at the same time. It
- * decides this from the times that the requests before have taken. If the
- * platform does not answer a request in time, it still continues to work on the request. If the same request came again, the two
- * requests would compete, and the second would take even longer. So the next request has fewer rows, and comes after a pause.
+ * decides this from the time that earlier requests have taken. If the platform does not answer a request in time, it still
+ * continues to work on the request. If the same request came again, the two requests would compete, and the second would take
+ * even longer. So the next request has fewer rows, and comes after a pause.
  */
 export class Pace {
   #rows: number;
@@ -69,14 +70,16 @@ export class Pace {
     return this.#rows;
   }
 
-  /** How many requests may be under way at the same time. There are more if the platform answers complete batches quickly. */
+  /**
+   * How many requests may be under way at the same time. The number is higher if the platform answers complete batches quickly.
+   */
   get atOnce(): number {
     return this.#atOnce;
   }
 
   /**
    * Notes that a request was answered. Later requests have fewer rows if this request took long, and more if it did not.
-   * @param batch How many rows the request would have had if there was no limit.
+   * @param batch How many rows the request would have without a limit.
    */
   answered(rows: number, tookMs: number, batch = rows): void {
     if (rows === batch && tookMs < goodMs / 2) this.#atOnce = many;

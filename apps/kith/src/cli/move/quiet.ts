@@ -11,8 +11,8 @@ import { durables, serviceMoves, services } from '../../services.ts';
 
 const everyMs = 100;
 /**
- * How long services may make no progress with pending work, in ms. This is longer than the quarter of an hour for which an
- * event that fails is retried.
+ * How long services may go without progress in their pending work, in ms. This is longer than the quarter of an hour for which
+ * an event that fails is retried.
  */
 const patienceMs = 20 * 60_000;
 

@@ -5,7 +5,7 @@ import { openBlobs } from '@kith/store/blobs';
 import { expect, it, onTestFinished } from 'vitest';
 import { removeOthers } from './remove-others.ts';
 
-it('removeOthers removes the files that are not in the source, and keeps the files that are', async () => {
+it('removeOthers keeps the files that are also in the source, and removes all others', async () => {
   const root = await mkdtemp(join(tmpdir(), 'kith-others-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const placeOf = (name: string) => ({ kind: 'folder', folder: join(root, name) }) as const;
