@@ -11,7 +11,7 @@ import { pageQueries } from '../src/whole/queries.ts';
 import { seedConnections } from '../src/whole/seed.ts';
 
 describe('the load of the benchmark', () => {
-  it('has the same requests, people and addresses in every run, and most requests for the first person', async () => {
+  it('has the same requests, people and addresses in every run, and the first person sends most requests', async () => {
     const [one, other] = await Promise.all([makePopulation(), makePopulation()]);
     const order = ({ requests }: typeof one) =>
       requests.map(({ person, address }) => `${person.userId} ${person.projectId} ${address}`);

@@ -25,7 +25,7 @@ export function testLog(env = process.env): Logger {
   return createLogger({ name: 'test', level: env.KITH_TEST_LOG || 'silent' });
 }
 
-/** The secrets under which the services in tests seal data. */
+/** In tests, services seal their data under these secrets. */
 export const testSecrets = new Secrets('the secret that services of suites seal under');
 
 /** A place for one service's data. Disposing it erases the data. */

@@ -10,7 +10,7 @@ export async function sizesOfLogs(folder: string): Promise<LogSizes> {
   return new Map(names.map((name, index) => [name, sizes[index] ?? 0]));
 }
 
-/** Reads all logs in a folder. If `from` has the earlier size of a log, reads only what was written since. */
+/** Reads all logs in a folder. If `from` has an earlier size of a log, reads this log only from there on. */
 export async function readLogs(folder: string, from: LogSizes = new Map()): Promise<string> {
   const names = await readdir(folder);
   const read = async (name: string) => {

@@ -57,8 +57,8 @@ export interface TestPlatform extends Omit<People, 'createUser'>, Uploads, Async
   /** A client of the user's project, signed in as the user. Without a user: a client of `project` that is not signed in. */
   client(user?: TestUser): KithClient;
   /**
-   * Waits for an event on the platform's bus. Considers all events since the platform's start. If the event does not come
-   * within 15 s, rejects, and the error lists the events that came.
+   * Waits for an event on the platform's bus. Considers all events since the platform's start. Rejects if the event does not
+   * come within 15 s. The error then lists the events that came.
    */
   waitForEvent: WaitForEvent;
   /** Every event so far, in the order of arrival. */

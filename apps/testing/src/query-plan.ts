@@ -3,7 +3,7 @@ import type { Db, Document } from 'mongodb';
 
 /** How a database runs a query. */
 export interface Plan {
-  /** Whether the query reads a range of the primary key, with both bounds, and sorts nothing. */
+  /** Whether the query reads a range of the primary key that has both bounds, and sorts nothing. */
   isKeyRange: boolean;
   /** The steps that the database names. If the query reads no key range, the steps show why. */
   steps: readonly string[];

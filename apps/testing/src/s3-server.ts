@@ -67,7 +67,8 @@ export async function startS3(): Promise<S3Server> {
 
 async function build(): Promise<string> {
   await mkdir(folder, { recursive: true });
-  // A file cannot be renamed into another file system, and the system's temporary folder may be in another one.
+  // The system's temporary folder may be in another file system, and a file cannot be renamed from one file system into
+  // another.
   const place = await mkdtemp(join(folder, '.go-'));
   try {
     await run('go', ['install', source], { env: { ...process.env, GOBIN: place } });

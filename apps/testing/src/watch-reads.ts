@@ -39,8 +39,8 @@ export async function watchReads(config: StoreConfig): Promise<WatchedStore> {
  */
 const atHand = 12;
 /**
- * How long each answer takes, in ms. On a busy machine, the commands of one round trip may arrive one after the other. They have
- * this time to arrive before an answer ends the round trip.
+ * How long each answer takes, in ms. On a busy machine, the commands of one round trip may arrive one after the other. Each
+ * answer is delayed by this time, so that all these commands arrive before the round trip ends.
  */
 const latencyMs = 20;
 /** Commands that a driver sends by itself. */

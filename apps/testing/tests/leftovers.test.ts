@@ -158,7 +158,7 @@ describe('a platform that its suite does not stop', () => {
         expect.arrayContaining([`${child.prefix}_identity`, streamNames(child.prefix).events]),
       );
       await child.end('SIGTERM');
-      // All processes have to end first, because a service that still stops may write into its database.
+      // All processes have to end first, because a service that is still stopping may write into its database.
       for (const url of [child.url, ...child.internalUrls])
         await waitFor(() => isGone(url), { what: 'the processes to end' });
       await using _next = await startPlatform({ engine: 'containers', env: envOf(engines) });

@@ -16,7 +16,7 @@ import { watchNats } from '../src/watch-events.ts';
 const hasEngines = availableEngines().includes('containers');
 const log = createLogger({ name: 'test', level: 'silent' });
 
-/** The configuration of a server that lets only one user in. */
+/** The configuration of a server that accepts only one user. */
 const config = `port: 4222, http: 8222, max_payload: 4194304, jetstream { store_dir: "/data" }
   authorization { user: kith, password: "a secret" }`;
 

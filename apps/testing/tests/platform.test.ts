@@ -9,7 +9,7 @@ import { availableEngines, startPlatform, type TestPlatform } from '../src/index
 function openFiles(): string[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc/self/fd').flatMap((fd) => {
-    // The descriptor that lists this folder is closed by now.
+    // The descriptor with which this folder was listed is also in the list, but is closed by now.
     const path = join('/proc/self/fd', fd);
     return lstatSync(path, { throwIfNoEntry: false }) ? [readlinkSync(path)] : [];
   });
@@ -66,7 +66,7 @@ describe.each(availableEngines())('startPlatform (%s)', (engine) => {
     expect(items).toEqual([image, bytes, note]);
   });
 
-  it('waitForEvent waits for events, and also finds events from before the call', async () => {
+  it('waitForEvent waits for events, and also finds events that came before the call', async () => {
     const [ada, grace] = [await platform.createUser(), await platform.createUser()];
     const soon = platform.waitForEvent('connection.accepted', {
       where: ({ data }) => data.requesterId === ada.id,

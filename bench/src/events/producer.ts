@@ -74,8 +74,8 @@ async function inChunks({ from, count }: Some, work: (events: EventEnvelope[]) =
   for (let at = 0; at < count; at += atOnce) {
     const length = Math.min(atOnce, count - at);
     await work(Array.from({ length }, (_, place) => userEvent(from + at + place)));
-    // This lets a consumer in the same process run. The code above may never wait for anything, and then no other code would
-    // run.
+    // Gives a turn to other code in this process, such as a consumer. The code above may never wait for anything, and then no
+    // other code would run.
     await nextTurn();
   }
 }

@@ -31,8 +31,8 @@ export interface FilesRow {
   uploads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
   downloads: { kith: Figures<FilesSample>; peer: Figures<FilesSample> };
   /**
-   * How far memory rises above its level at rest during uploads of 50 MiB, in MiB. `one` is for a single upload, and `ten` for
-   * ten at a time. Each is the highest of three measurements.
+   * How far uploads of 50 MiB raise the memory above its level at rest, in MiB. `one` is for a single upload, and `ten` for ten
+   * at a time. Each is the highest of three measurements.
    */
   memory: { one: Held; ten: Held };
 }
@@ -235,7 +235,8 @@ async function removeFiles(folder: string, kept?: string): Promise<void> {
     await Promise.all(files.map((file) => rm(join(file.parentPath, file.name), { force: true })));
     return true;
   };
-  // Kith can remove the folders of interrupted uploads at the same time. If this makes the removal fail, it is tried again.
+  // Kith may be removing the folders of interrupted uploads meanwhile. If the removal here fails because of that, it is
+  // repeated.
   await waitFor(() => removed().catch(() => false), { what: 'the files of a round to be gone' });
 }
 

@@ -20,8 +20,8 @@ const limit = 20;
 const longestSearch = 100_000;
 
 /**
- * Measures lists of one kind. Each round requests pages of all lengths in another order, so that no page always follows the
- * same page. Deep pages are measured afterwards, by themselves, because they push the rows of other pages out of caches.
+ * Measures lists of one kind. Each round requests the pages of all lengths in a different order, so that no page always follows
+ * the same page. Deep pages are measured afterwards, by themselves, because they push the rows of other pages out of caches.
  */
 export async function measureKind(bus: Bus, kind: Kind, rounds: number): Promise<ListFigures[]> {
   const asks: Ask[] = [];

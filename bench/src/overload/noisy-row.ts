@@ -60,8 +60,8 @@ export const noisyRow: Row = {
       return writeRequests(join(folder, `${name}.requests`), asked, (one) => ({ path: pagePath(one) }));
     };
     // There are so many quiet clients that each stays far below the limit, even if the next load uses the same clients without
-    // a pause. The loads above have already used up a part of the limits of their clients' addresses. So the quiet clients have
-    // other addresses.
+    // a pause. The addresses of the loads above have already used up a part of their limits. So the quiet clients have other
+    // addresses.
     const quietClients = Array.from({ length: 2_000 }, (_, at) => `10.9.${at >> 8}.${at & 255}`);
     const quiet = {
       ...{ ...closed, url, connections: 128, rate: quietShare * capacity },

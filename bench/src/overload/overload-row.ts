@@ -17,8 +17,8 @@ const rounds = 3;
 const seconds = 10;
 
 /**
- * Makes five times the load that the whole path can answer. The whole path leads from the gateway to the database. Measures how
- * much of this load is still answered in time.
+ * Sends five times as many requests as the whole path can answer. The whole path leads from the gateway to the database.
+ * Measures how many of these requests are still answered in time.
  */
 export const overloadRow: Row = {
   name: 'overload',

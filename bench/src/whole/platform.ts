@@ -127,7 +127,7 @@ export async function startWhole(settings: WholeSettings): Promise<WholePlatform
   try {
     await start('identity', fileURLToPath(new URL('../gateway/echo-nats.ts', import.meta.url)), {
       SUBJECT: `${prefix}.unused`,
-      // With this setting, the echo service does not answer requests to connections, because the real connections service
+      // With this setting, the echo service does not answer requests to the connections service, because the real service
       // answers them.
       WITHOUT_CONNECTIONS: '1',
       PAGE: JSON.stringify(samplePage()),
