@@ -45,9 +45,9 @@ export interface RowFacts {
    * neither that every request was served, nor the silence.
    */
   servesAll?: true;
-  /** The longest allowed silence, in ms. If it is missing, silence is only recorded. */
+  /** The longest allowed silence, in ms. If there is no such limit, the longest silence is recorded but not judged. */
   silenceMs?: number;
-  /** In addition to 5xx, the statuses with which a request may be refused during the fault. */
+  /** The statuses, in addition to 5xx, with which a request may be refused during the fault. */
   bears?: readonly number[];
 }
 

@@ -40,8 +40,8 @@ export async function check(crowd: Crowd, log: EventLog, timeoutMs = 60_000): Pr
 
 /** Reads all data that the crowd changes, until it is known which changes were made. */
 async function learnAll({ scene, people, pairs, folders }: Crowd): Promise<void> {
-  // Renews the tokens, as a client does after an answer 401. A process whose clock was behind may have signed the tokens. Such
-  // tokens may already have expired.
+  // Renews the tokens, as a client does after an answer 401. If a process whose clock was behind has signed the tokens, they
+  // may already have expired.
   if (scene.record().bears.includes(401)) for (const person of people) await person.rotate();
   const until = performance.now() + 60_000;
   for (const key of [...people, ...pairs, ...folders]) {

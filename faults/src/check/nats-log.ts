@@ -4,7 +4,7 @@ import { type JetStreamManager, jetstream, jetstreamManager } from '@nats-io/jet
 import { type ConnectionOptions, connect } from '@nats-io/transport-node';
 import { EventLog } from './event-log.ts';
 
-/** When the events are read one by one, how many requests run at the same time. Each request reads one event. */
+/** How many requests run at the same time when the events are read one by one. Each request reads one event. */
 const oneByOne = 100;
 
 /**

@@ -1,7 +1,7 @@
 import type { Kind, Record } from './record.ts';
 
 export interface Answer {
-  /** The HTTP status of the answer. 0 if there was no answer; 503 for a status in the record's `bears`. */
+  /** The HTTP status of the answer. 0 if there was no answer. A status in the record's `bears` is reported as 503. */
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: the fields of an answer are checked one by one.
   body: any;

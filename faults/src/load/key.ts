@@ -35,7 +35,7 @@ export abstract class Key {
 }
 
 /**
- * If there was no answer to a request: how long after the request its change may still be made, in ms. A service does not begin
- * a request after the request's deadline of 5 s, and ends each request within another 5 s.
+ * How long the change of an unanswered request may still be made after the request was sent, in ms. A service does not begin a
+ * request after the request's deadline of 5 s, and ends each request within another 5 s.
  */
 const settledMs = 12_000;

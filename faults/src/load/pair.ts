@@ -97,8 +97,8 @@ export class Pair extends Key {
   }
 
   /**
-   * Reads the standing of the two people. If it is not known whether the last change was made, what was read becomes the
-   * expected standing. Otherwise compares what was read with the expected standing.
+   * Reads the standing of the two people. If the outcome of the last change is unknown, takes the standing that was read as the
+   * expected standing. Otherwise compares the two standings.
    */
   async learn(): Promise<void> {
     const { ask, record } = this.scene;

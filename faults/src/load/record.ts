@@ -4,11 +4,11 @@ export type Kind = 'identity' | 'connections' | 'collections' | 'notifications' 
 /** The outcomes of a row's requests, and the longest silence. */
 export class Record {
   requests = 0;
-  /** In addition to 5xx, the statuses of requests that count as not served. */
+  /** The statuses, in addition to 5xx, of requests that count as not served. */
   bears: readonly number[] = [];
   /** How many answers confirmed a change. */
   acknowledged = 0;
-  /** How many requests were not served: they got no answer in time, a 5xx, or a status in `bears`. */
+  /** How many requests were not served: they got no answer in time, or the status was 5xx or in `bears`. */
   unanswered = 0;
   /** Answers that contradict earlier acknowledged changes. */
   readonly wrong: string[] = [];
@@ -21,7 +21,7 @@ export class Record {
     return this.requests - this.unanswered;
   }
 
-  /** Records an answer. `isServed` is false if there was no answer, a 5xx, or a status in `bears`. */
+  /** Records an answer. `isServed` is false if there was no answer, or if the status was 5xx or in `bears`. */
   note(kind: Kind, status: number, isServed: boolean): void {
     const now = performance.now();
     this.requests += 1;

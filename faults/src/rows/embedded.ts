@@ -75,8 +75,8 @@ export const embeddedRows: readonly Row<Embedded>[] = [
           const kept = `${file}.kept`;
           const said = (await world.said()).length;
           await world.killFor(async () => {
-            // The process has ended. Its last changes may still be in the write-ahead log only. So they are moved into the
-            // database file before the file is copied.
+            // The process has ended. Its last changes may be in the write-ahead log, and not yet in the database file. So they
+            // are moved into this file before it is copied.
             const db = new DatabaseSync(file);
             db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
             db.close();

@@ -79,8 +79,8 @@ async function forward(
   } catch (error) {
     if (outgoing.destroyed) return;
     const { code } = error as NodeJS.ErrnoException;
-    // Either the connection was refused, so the request was not sent, or the request changes nothing. In both cases, it is safe
-    // to send the request to another gateway.
+    // It is safe to send the request to another gateway: either the connection was refused before the request was sent, or the
+    // request changes nothing.
     if (code === 'ECONNREFUSED' || (method === 'GET' && isQuick)) {
       if (isQuick) down.add(upstream);
       return forward(incoming, outgoing, body, others);

@@ -13,7 +13,7 @@ export interface Balancer extends AsyncDisposable {
   url: string;
   /**
    * From now on, asks only every `ms` milliseconds which gateways are ready, and relies on these answers until it asks again.
-   * So if a gateway begins to refuse connections, the requests to this gateway fail until then.
+   * So if a gateway begins to refuse connections, the requests to this gateway fail until the balancer asks again.
    */
   lagBy(ms: number): void;
   /**

@@ -12,7 +12,7 @@ const shape = z.object({
 export interface ListPosition {
   after: string;
   page: number;
-  /** How many rows of the list come before the next page. Needed only for lists whose rows are not all counted. */
+  /** How many rows of the list come before the next page. Needed only if the platform counts just a part of the list's rows. */
   before?: number | undefined;
 }
 

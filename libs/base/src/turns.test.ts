@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Turns } from './turns.ts';
 
-test('work that shares a key runs in order, even after a failure, and other work runs at the same time', async () => {
+test('work with a common key runs in order, even after a failure, and does not delay other work', async () => {
   const turns = new Turns();
   const steps: string[] = [];
   const work =
@@ -44,7 +44,7 @@ test('work waits for all of its keys, not only for the first', async () => {
   expect(steps).toEqual(['earlier', 'later']);
 });
 
-test('work whose turn does not come in time never runs, and later work still waits for the earlier work', async () => {
+test('work whose turn does not come in time never runs, and the work behind it still waits for the work before it', async () => {
   const turns = new Turns();
   const steps: string[] = [];
   const gate = Promise.withResolvers<void>();

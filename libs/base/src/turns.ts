@@ -13,8 +13,8 @@ export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` when all earlier work with any of its keys has ended. If the turn has not come when the wait is over, the work
-   * never runs, and this method throws `gateway/unavailable`, or the reason of the signal.
+   * Runs `work` when all earlier work with any of its keys has ended. If the wait ends before the turn has come, the work never
+   * runs. This method then throws `gateway/unavailable`, or, if the signal ended the wait, the signal's reason.
    */
   async run<T>(keys: readonly string[], work: () => Promise<T>, patience: Patience = {}): Promise<T> {
     // This work joins the queues of all its keys in one step, without an `await` in between. So two pieces of work never wait

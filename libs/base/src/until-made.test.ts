@@ -24,7 +24,7 @@ describe('a change that loses a race against other changes', () => {
     expect(at).toBeLessThan(deadline);
   });
 
-  it('takes turns with other such changes in the same process when it is tried again', async () => {
+  it('waits for its turn among such changes of the same process when it is tried again', async () => {
     const turns = new Turns();
     const inTurn = (work: () => Promise<number>) => turns.run(['one'], work);
     let atOnce = 0;

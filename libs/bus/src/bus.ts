@@ -10,8 +10,8 @@ export interface Message {
    */
   receivedAt?: number;
   /**
-   * Only on a received message that was sent again: how long its sender had waited for an answer by then, in ms
-   * (docs/adr/0026).
+   * Only on a received message that was sent again: how long its sender had waited for an answer when it sent this message, in
+   * ms (docs/adr/0026).
    */
   waitedMs?: number;
 }
@@ -78,8 +78,8 @@ export interface ConsumeOptions {
   /** How long to wait before each further attempt, in ms. The last number applies to all later attempts. */
   backoffMs?: readonly number[];
   /**
-   * On NATS: how long a process may go without reporting that it still works on an event, in ms. After this time, the event
-   * goes to another process.
+   * On NATS: the longest time between two reports that a process still works on an event, in ms. After this time without a
+   * report, the event goes to another process.
    */
   ackWaitMs?: number;
   /** In the embedded form: the consumer's progress, which is stored in the consumer's own database. */
@@ -109,7 +109,7 @@ export interface RequestOptions {
    * Whether the request is safe to run twice. This is so if the request changes nothing, or if its second run has no further
    * effect. The bus sends a repeatable request again, perhaps to another server, after each second without an answer and after
    * each reconnect. A repeat may find that the server is too busy (`shedHeader`), or that nobody serves the subject any more.
-   * Then the bus still waits for the server that got the request before.
+   * Then the bus still waits for the server that got an earlier message of this request.
    */
   repeatable?: boolean;
 }
@@ -141,8 +141,8 @@ export interface Bus {
    */
   request(subject: string, message: Message, timeoutMs: number, how?: RequestOptions): Promise<Message>;
   /**
-   * Answers requests on a subject. Each request goes to one server of the group. All servers of a subject name the same group.
-   * If `answer` returns `undefined` or throws, no answer is sent, and the caller times out.
+   * Answers requests on a subject. Each request goes to one server of the group. All servers of a subject have to give the same
+   * `group`. If `answer` returns `undefined` or throws, no answer is sent, and the caller times out.
    */
   serve(
     subject: string,
@@ -238,7 +238,7 @@ export const defaultDelivery = {
   ackWaitMs: 30_000,
 };
 
-/** The wait before the next attempt after `delivery` attempts have failed, in ms. */
+/** How long to wait before the next attempt when `delivery` attempts have failed, in ms. */
 export function backoffAfter(delivery: number, backoffMs: readonly number[]): number {
   return backoffMs[Math.min(delivery, backoffMs.length) - 1] ?? 0;
 }

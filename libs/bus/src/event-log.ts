@@ -65,8 +65,8 @@ export class EventLog {
   /**
    * @param options.prefix The prefix of all subjects. Events in the log whose subjects have another prefix are changed to this
    * prefix.
-   * @param options.durables The durables of all services, if they are known. Events that are older than seven days wait only
-   * for these durables.
+   * @param options.durables The durables of all services, if they are known. After seven days, an event stays in the log only
+   * if one of these durables still needs it.
    * @param options.expireEveryMs How often events that are older than seven days are looked for and removed.
    */
   constructor(options: {

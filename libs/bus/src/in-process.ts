@@ -46,8 +46,8 @@ export class InProcessBus implements Bus {
 
   /**
    * @param options.file SQLite file of the events, or `:memory:`.
-   * @param options.durables The durables of all services, if they are known. Events that are older than seven days wait only
-   * for these durables.
+   * @param options.durables The durables of all services, if they are known. After seven days, an event stays in the log only
+   * if one of these durables still needs it.
    */
   constructor(options: { prefix: string; file: string; log: Logger; durables?: readonly string[] }) {
     this.prefix = options.prefix;

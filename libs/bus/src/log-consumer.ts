@@ -15,8 +15,7 @@ interface EventRow {
   failures: number;
   traceparent: string | null;
   /**
-   * Only on a row of the query `fresh`. Whether the consumer retries this event, or has given it up. If so, this row is
-   * skipped.
+   * Only on rows of the query `fresh`: whether the consumer retries this event or has given it up. If so, the row is skipped.
    */
   hasFailed?: number;
 }
@@ -154,8 +153,8 @@ export class LogConsumer {
   }
 
   /**
-   * Lets the event loop turn from time to time. Reading the log is synchronous, and so are most handlers, so without this call
-   * the event loop might not turn for a long time.
+   * Lets the event loop turn from time to time. Without this call, the event loop might not turn for a long time, because the
+   * log is read synchronously, and most handlers are synchronous too.
    */
   async #breathe(): Promise<void> {
     if (performance.now() - this.#breathedAt < breathMs) return;

@@ -53,7 +53,9 @@ interface Rest {
 export const subjectHeader = 'Kith-Subject';
 export const errorHeader = 'Kith-Error';
 const maxErrorLength = 1_000;
-/** The maximum number of events per fetch. It is low enough for work on the last event to begin well within `ack_wait`. */
+/**
+ * The maximum number of events per fetch. It is so low that the work on the last event begins well before `ack_wait` is over.
+ */
 const batch = 50;
 /** How long the start of a consumer waits for the keeper to create the streams and consumers, in ms (docs/adr/0056). */
 const keeperMs = 15_000;
@@ -149,8 +151,8 @@ export class NatsConsumer {
       try {
         const consumer = this.#consumer ?? (await this.#open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
-        // Gives the fetched events that are not handled here back to the server, so that another replica gets them immediately.
-        // Does this after the end of the fetch. Before its end, the server could send the events to this replica again.
+        // Returns the fetched events that are not handled here, so that another replica gets them immediately. This is done
+        // after the end of the fetch. Before that, the server could send these events to this replica again.
         for (const one of left) await this.#tell(one, (message) => message.nak());
         await this.#workAlone(suspects);
         failures = 0;
@@ -164,8 +166,8 @@ export class NatsConsumer {
 
   /**
    * Fetches events and begins to work on them, until the fetch ends. Does not begin to work on suspects, but returns them.
-   * Fetches in batches, because an endless subscription would have to be closed in the end. Events that are on their way at
-   * that moment would come again only after `ack_wait`.
+   * Fetches in batches, because an endless subscription would have to be closed in the end. Events that are on their way when
+   * it is closed would come again only after `ack_wait`.
    */
   async #fetch(consumer: Consumer, most: number): Promise<Rest> {
     const rest: Rest = { left: [], suspects: [] };
@@ -198,7 +200,7 @@ export class NatsConsumer {
 
   /**
    * Whether an event is suspected to kill its process. When a process dies, the server has counted a delivery for every event
-   * that the process held. Suppose that an event that kills its process is always fetched together with the same other events.
+   * that the process held. Suppose that one event kills its process, and is always fetched together with the same other events.
    * Then these other events would be given up too, although no handler ever received them. So after half of its deliveries, an
    * event is handled alone.
    */
@@ -223,7 +225,7 @@ export class NatsConsumer {
     }
   }
 
-  /** Begins to work on an event. Resolves when another event can begin. */
+  /** Begins to work on an event. Resolves when the work on another event can begin. */
   async #begin(fetched: Fetched): Promise<void> {
     const { atOnce, durable } = this.#options;
     this.#working.track(
@@ -354,8 +356,8 @@ const heartbeatsMissed = 'heartbeats missed';
 function endOnAbort(messages: ConsumerMessages, signal: AbortSignal): { end: () => void; letGo: () => void } {
   const { sub } = messages as ConsumerMessages & { readonly sub: Subscription };
   const end = () => {
-    // The drain rejects only if the fetch has already ended, because its time was over or because the connection was lost. In
-    // both cases, no event is on its way.
+    // The drain rejects only if the fetch has already ended: either its time was over, or the connection was lost. In both
+    // cases, no event is on its way.
     sub.drain().catch(() => undefined);
   };
   if (signal.aborted) end();

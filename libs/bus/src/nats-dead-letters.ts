@@ -71,7 +71,7 @@ export async function readGivenUp(
     bodies.push(data);
   });
   // A replay stores its mark before it removes the dead letter. So if a replay removed a dead letter before the search above
-  // could find it, its mark is found here.
+  // could find it, the mark of this replay is found here.
   if ((await deadOnes(jsm, prefix)).replayed.size === 0) return bodies;
   for (const { subjects, position } of consumers) {
     const search = { first: position + 1, last: Infinity, subjects };

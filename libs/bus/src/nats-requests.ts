@@ -20,13 +20,13 @@ interface Asked {
   timeoutMs: number;
   /** When the request times out, in ms of `performance.now()`. */
   until: number;
-  /** How many times the message was sent and got no answer yet. Messages that were sent before a reconnect do not count. */
+  /** How many messages of this request still wait for an answer. Messages that were sent before a reconnect do not count. */
   open: number;
 }
 
 /**
- * How long a repeatable request waits before it is sent again, in ms. The broker notices that a replica hangs only after
- * several pings without an answer. Until then, the broker still sends requests to this replica.
+ * How long a repeatable request waits before it is sent again, in ms. If a replica hangs, the broker notices this only after
+ * several pings without an answer. Until then, the broker still sends requests to the replica.
  */
 const againMs = 1_000;
 /**

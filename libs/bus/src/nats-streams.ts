@@ -8,8 +8,8 @@ import { streamNames } from './stream-names.ts';
 const unavailable = 10008;
 
 /**
- * Creates the stream of events and the stream of dead letters. Repeatable. If a stream exists, only raises its number of
- * replicas if this number is too low. All other settings stay as they are, because an operator may have changed them. Throws
+ * Creates the stream of events and the stream of dead letters. Repeatable. If a stream exists and has too few replicas, raises
+ * their number. All other settings of the stream stay as they are, because an operator may have changed them. Throws
  * `StartError` if there are fewer servers than `replicas`.
  */
 export async function ensureStreams(jsm: JetStreamManager, prefix: string, replicas: number): Promise<void> {

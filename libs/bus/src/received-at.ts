@@ -6,8 +6,8 @@ const catchUpMs = 1_000;
 
 let tickedAt: number | undefined;
 /**
- * `since` is when the last freeze of the process began, or the first of several freezes that followed each other closely. A
- * message that the process reads before `until` counts as received at `since`.
+ * `since` is the time at which the last freeze of the process began. If several freezes followed each other closely, `since` is
+ * the beginning of the first of them. A message that the process reads before `until` counts as received at `since`.
  */
 let away = { since: 0, until: 0 };
 

@@ -146,7 +146,7 @@ function endRpc(span: TraceSpan, reply: Message | undefined): void {
   }
   const status = reply.headers[statusHeader] ?? '';
   span.set({ 'rpc.response.status_code': status });
-  // A reply that refuses the request (4xx) does not count as a failure of the server, as in the traces of HTTP.
+  // As in the traces of HTTP, a reply that refuses the request (4xx) does not count as a failure of the server.
   span.end(Number(status) >= 500 ? (reply.headers[codeHeader] ?? status) : undefined);
 }
 

@@ -41,7 +41,7 @@ describe.each(availableEngines())('trace parents, backlog and metrics of a bus (
     await intake.drain();
   });
 
-  test('the backlog of a durable counts only the unapplied events on its own subjects, and names its position', async () => {
+  test('the backlog of a durable counts only unapplied events on the durable’s subjects, and contains the durable’s position', async () => {
     const { project, subject } = space();
     const durable = `behind-${project}`;
     const held = Promise.withResolvers<void>();

@@ -136,7 +136,7 @@ describe.each(availableEngines())('publish and consume (%s)', (engine) => {
     await drain();
   });
 
-  test('delivers a failed event again after a wait, and other events meanwhile', async () => {
+  test('delivers a failed event again after a wait, and delivers other events during the wait', async () => {
     const { publish, consumer } = space();
     const times: number[] = [];
     const { seen, contents, drain } = await collect(

@@ -58,7 +58,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect((await asking.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
     // The repeat says how long the sender has waited, because less time is left than the request itself says.
     expect(waitedMs).toBeGreaterThanOrEqual(1_000);
-    // On a busy machine, the second answer may be late, too, and the request is repeated once more.
+    // On a busy machine, the second answer may be late, too. The request is then repeated once more.
     expect(kept).toBeGreaterThanOrEqual(3);
     isHanging = false;
     resolve();
@@ -122,7 +122,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     served.answer(message);
   });
 
-  test('without a connection, a new request fails immediately, and a waiting repeatable request is sent again after the reconnect', async () => {
+  test('without a connection, a new request fails immediately; a repeatable request that already waits is sent again after the reconnect', async () => {
     await using line = await layLine(new URL(url));
     const [asking, serving] = [await connect(`nats://${line.address}`), await connect()];
     const to = subject();
@@ -145,7 +145,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(asked).toBeGreaterThan(1);
   });
 
-  test('without a connection, a bus does not listen, and the next connection does not have the subscription', async () => {
+  test('listening fails without a connection, and the next connection does not have the subscription', async () => {
     const sent: string[] = [];
     await using line = await layLine(new URL(url), () => (from, chunk) => {
       if (from === 'client') sent.push(chunk.toString());
@@ -260,7 +260,7 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     expect(seen).toEqual([project]);
   });
 
-  test('outcomes of handlers without a connection are reported to the server after the reconnect', async () => {
+  test('if handlers end while there is no connection, their outcomes are reported to the server after the reconnect', async () => {
     await using line = await layLine(new URL(url));
     const [consuming, publishing] = [await connect(`nats://${line.address}`), await connect()];
     const project = randomUUID();

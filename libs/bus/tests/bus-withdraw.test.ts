@@ -176,7 +176,7 @@ describe.each(availableEngines())('withdraw (%s)', (engine) => {
     for (const intake of intakes) await intake.drain();
   });
 
-  test('leaves no dead letter of an event that was withdrawn while it was handled, and continues', async () => {
+  test('leaves no dead letter of an event that was withdrawn while it was handled, and the consumer continues', async () => {
     const { publish, withdraw, options } = space();
     const { promise: started, resolve: begin } = Promise.withResolvers<void>();
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();

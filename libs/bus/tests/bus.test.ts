@@ -37,7 +37,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('sends and returns headers with the case of their names, and with values trimmed', async () => {
+  test('keeps upper and lower case in the names of headers, and trims the values', async () => {
     const to = subject();
     let got: Message['headers'] = {};
     const intake = await bus.serve(to, 'group', async ({ headers }) => {
@@ -61,7 +61,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('refuses a message that cannot be sent before it reaches a server', async () => {
+  test('refuses a message that is too large or has an invalid header, and no server receives it', async () => {
     const to = subject();
     let asked = 0;
     const intake = await bus.serve(to, 'group', async (message) => {
@@ -81,7 +81,7 @@ describe.each(availableEngines())('request and serve (%s)', (engine) => {
     await intake.drain();
   });
 
-  test('fails immediately if the subject has no server, or no server any more', async () => {
+  test('fails immediately if the subject never had a server, or if its server has stopped', async () => {
     // The time limit is an hour, so the test would time out if the request did not fail immediately.
     const to = subject();
     await expect(ask(to, {}, 3_600_000)).rejects.toThrow(NoResponders);

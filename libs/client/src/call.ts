@@ -32,9 +32,9 @@ export const notSignedIn = { status: 401, code: 'auth/unauthorized' } as const;
 /**
  * Returns a function that sends a request with a token. If the token is refused, the function sends the request once more with
  * another token. Each further call of the function sends the request as the same user. If by then another user is signed in, or
- * nobody, the call rejects with the error of the first attempt. Only that error shows whether the request may have been carried
- * out. If `endOf` is given, the call rejects with the error that `endOf` returns, and not with the error of the first attempt.
- * If the first attempt was made without a token, each further call sends the request without a token, too.
+ * nobody, the call rejects with the error of the first attempt, because only that error shows whether the request may have been
+ * carried out. If `endOf` is given, the call rejects with the error that `endOf` returns instead. If the first attempt was made
+ * without a token, each further call sends the request without a token, too.
  */
 export function authorized<T>(
   { tokens }: CallSettings,
@@ -44,7 +44,10 @@ export function authorized<T>(
   endOf: (first: unknown) => unknown = giveUp,
 ): () => Promise<T> {
   if (auth === 'none') return () => send(undefined);
-  /** A token of the user who made the first attempt, if it was made with a token, and the error of that attempt. */
+  /**
+   * A token of the user who made the first attempt, and the error of that attempt. `token` is undefined if the attempt was made
+   * without a token.
+   */
   let first: { token: string | undefined; error?: unknown } | undefined;
   const attempt = async () => {
     if (first && first.token === undefined) return send(undefined);

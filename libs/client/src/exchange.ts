@@ -99,7 +99,7 @@ export function checkedHeaders(headers: Record<string, string>): Record<string, 
 }
 
 /**
- * Does work with a time limit. The limit is `timeoutMs`, counted from the start, or from the last call of `alive`. When the
+ * Runs `work` with a time limit. The limit is `timeoutMs`, counted from the start, or from the last call of `alive`. When the
  * time is over, or when the caller's signal is aborted, the signal that `work` gets is aborted. The error shows whether the
  * limit, the caller's signal, or the work itself was the reason for the failure.
  */
@@ -111,9 +111,9 @@ export async function within<T>(
   const controller = new AbortController();
   const abort = () => controller.abort(signal?.reason);
   // With `isReadOn`, the caller's signal must still end the reading after this function has returned. But this function does
-  // not learn when the reading is over, so it could not remove a listener. A listener would stay as long as the caller's signal
-  // exists, while a signal from `AbortSignal.any` is freed together with the answer. Browsers before 2024 have no
-  // `AbortSignal.any`. There, a listener is used nevertheless.
+  // not learn when the reading is over, so it could not remove a listener. The listener would stay as long as the caller's
+  // signal exists. A signal from `AbortSignal.any`, however, is freed together with the answer. Browsers before 2024 have no
+  // `AbortSignal.any`. In these browsers, a listener is used nevertheless.
   const joined = signal && isReadOn && 'any' in AbortSignal && AbortSignal.any([signal, controller.signal]);
   if (!joined) signal?.addEventListener('abort', abort);
   let isTimeout = false;

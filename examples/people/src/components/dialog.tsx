@@ -8,7 +8,7 @@ export function Dialog(props: { title: string; onClose(): void; children(close: 
     if (!dialog.current?.open) dialog.current?.showModal();
   }, []);
   const close = () => {
-    // The dialog is closed before it is removed, so that the element that had the focus before gets it back.
+    // The dialog is closed before it is removed, so that the focus returns to the element that had it.
     dialog.current?.close();
     // `onClose` is called immediately, because the user can open the dialog again before the `close` event arrives.
     props.onClose();

@@ -6,7 +6,7 @@ import { Button } from './button.tsx';
 export function Problem(props: {
   error: unknown;
   topic: Topic;
-  /** Whether it fits into a row of a list. Then it is not an alert, because all rows of the list may have the same problem. */
+  /** Whether it is shown in a row of a list. If so, it is no alert, because all rows of the list may have the same problem. */
   isCompact?: boolean;
 }) {
   const { error, topic, isCompact = false } = props;

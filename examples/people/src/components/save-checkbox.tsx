@@ -12,10 +12,10 @@ export function SaveCheckbox(props: { folder: Collection; entityId: string; save
   const [chosen, setChosen] = useState<{ isIn: boolean; instead: SavedIn }>();
   const last = useRef(Promise.resolve());
   const stored = savedIn.collections.some(({ id }) => id === folder.id);
-  // `savedIn` may arrive while a choice is being stored, and may then have the state before the choice. So until the choice is
-  // stored, the checkbox shows the choice and not `savedIn`.
+  // `savedIn` may arrive while a choice is being stored, and may then be older than this choice. So the checkbox shows the
+  // choice, and not `savedIn`, until the choice is stored.
   if (isBusy && chosen && chosen.instead !== savedIn) setChosen({ ...chosen, instead: savedIn });
-  // Shows the choice until it has been stored or refused and a newer `savedIn` has arrived. After that, shows `savedIn` again.
+  // Shows the choice while it is being stored, and after that until a newer `savedIn` has arrived. Then shows `savedIn` again.
   const isIn = chosen && (isBusy || chosen.instead === savedIn) ? chosen.isIn : stored;
   const toggle = () => {
     setChosen({ isIn: !isIn, instead: savedIn });

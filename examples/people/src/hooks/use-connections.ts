@@ -11,8 +11,8 @@ export function useConnections(query: string): Walk<Connection> {
 }
 
 /**
- * The pending requests: with `received` the requests that wait for the signed-in user's answer, with `sent` the requests that wait
- * for somebody else's answer.
+ * The pending requests. `received` requests wait for the signed-in user's answer. `sent` requests wait for somebody else's
+ * answer.
  */
 export function useRequests(side: 'received' | 'sent'): Walk<ConnectionRequest> {
   const kith = useKith();

@@ -28,7 +28,7 @@ const nothing = { items: [], total: undefined, isLoading: true, isDone: false, e
 
 /**
  * Loads a list page by page, as far as requested. When a change of the list's topic is announced, loads the list again, up to
- * the same length. Until the new items have arrived, and if they cannot be loaded, the old items are shown.
+ * the same length. The old items are shown until the new items have arrived. They stay if the new items cannot be loaded.
  *
  * @param key Identifies the list. With another key, another list is loaded.
  */

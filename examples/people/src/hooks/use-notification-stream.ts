@@ -6,9 +6,10 @@ import { useKith } from './use-kith.ts';
  * Listens to a user's notifications as long as the component is shown. Returns whether the stream is open; `undefined` until the
  * first attempt to open it has succeeded or failed.
  *
- * Calls `onGap` if notifications may have been missed. There are two cases: the first attempt has failed, so the stream begins
- * long after the page has loaded its data, or the platform says that it can no longer send what was missed. A lost connection
- * alone is no gap, because the next connection continues where the last one ended.
+ * Calls `onGap` if notifications may have been missed. There are two cases. In the first case, the first attempt to open the
+ * stream has failed, so the stream begins long after the page has loaded its data. In the second case, the platform says that
+ * it can no longer send the missed notifications. A lost connection alone is no gap, because the next connection continues
+ * where the last one ended.
  */
 export function useNotificationStream(
   userId: string,

@@ -32,7 +32,7 @@ export function usePictureUpload(): PictureUpload {
       signal.throwIfAborted();
       await update({ avatarFileId: fileId });
     } catch (error) {
-      // If the answer was lost, only the profile tells whether it has the new picture. The refreshed session contains the
+      // If the answer was lost, it is unknown whether the profile has the new picture. The refreshed session contains the
       // profile. If the session cannot be refreshed, the file stays, because the profile may show it.
       const session = await kith.auth.refresh().catch(() => {
         throw error;

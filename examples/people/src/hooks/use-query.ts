@@ -5,8 +5,8 @@ import { useVersion } from './use-version.ts';
 
 export interface Query<T> {
   /**
-   * The loaded data; `undefined` until it is loaded. While the data is loaded again, and if this fails, the old data stays here.
-   * But if the platform answers that the data no longer exists, this is `undefined`.
+   * The loaded data; `undefined` until it is loaded. The old data stays here while the data is loaded again, and also if the
+   * loading fails. But if the platform answers that the data no longer exists, this field becomes `undefined`.
    */
   data: T | undefined;
   /** Why the last loading failed; `undefined` if it succeeded. */

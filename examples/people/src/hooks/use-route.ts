@@ -6,7 +6,7 @@ function subscribe(listener: () => void): () => void {
   return () => removeEventListener('hashchange', listener);
 }
 
-/** Returns the route that the address in the browser names now. */
+/** Returns the route of the present address in the browser. */
 export function useRoute(): Route {
   return routeOf(useSyncExternalStore(subscribe, () => location.hash));
 }

@@ -13,8 +13,8 @@ export type Route =
   | { page: 'mail'; kind: string; token: string };
 
 /**
- * If the address of the page is a link in a mail of a project without a `mailLinkBase`, `/?mail=<kind>&token=<token>`, changes it
- * to the address of the page for mails. So the token is sent to no server again.
+ * If a project has no `mailLinkBase`, links in its mails lead to `/?mail=<kind>&token=<token>`. If this page was opened by such
+ * a link, changes its address to that of the page for mails. So the token is not sent to any server again.
  */
 export function adoptMailLink(): void {
   const { pathname, search } = location;

@@ -3,7 +3,10 @@ import { isKithError, type KithClient } from '@kith/client';
 /** The outcome of an invitation. */
 export type Outcome = 'sent' | 'known' | 'refused' | 'gone';
 
-/** Asks all users to connect, in the given order. Returns the outcome for each user. Any other failure rejects. */
+/**
+ * Asks all users to connect, in the given order. Returns the outcome for each user. Rejects if a request fails for a reason
+ * that is no `Outcome`.
+ */
 export async function invite(kith: KithClient, userIds: readonly string[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const userId of userIds) outcomes.push(await inviteOne(kith, userId));

@@ -29,8 +29,8 @@ export class Secrets {
   #hashRoot: Root;
 
   /**
-   * `previous` are other secrets. Texts that were sealed or signed under them are accepted too. Other secrets are needed while
-   * the secret is being changed.
+   * `previous` contains other secrets, which are needed while the secret is being changed. Texts that were sealed or signed
+   * under these secrets are accepted too.
    */
   constructor(current: string, previous: readonly string[] = []) {
     const others = [...new Set(previous)].filter((one) => one !== current);
@@ -121,8 +121,8 @@ export class Secrets {
 }
 
 /**
- * At most this many signatures of a text are checked. This is enough, because no process has more secrets at a time, even while
- * the secret is being changed.
+ * At most this many signatures of a text are checked. This is enough, because even while the secret is being changed, no
+ * process has more secrets than this.
  */
 const mostSignatures = 8;
 

@@ -62,7 +62,7 @@ export class LineWriter {
         this.#timer = setTimeout(() => this.#flush(), againMs).unref();
         return;
       }
-      // After another error, for example on a full disk, later lines may succeed.
+      // After other errors, for example if the disk was full, it may be possible to write later lines.
       this.#isGone = code === 'EPIPE';
       this.#keep(Buffer.alloc(0));
     }

@@ -38,8 +38,8 @@ export class LiveGauge {
   }
 
   /**
-   * From now on, reads a value at each scrape. Reports `otherwise`, if given, when the value cannot be read. Returns a function
-   * that stops the reading.
+   * From now on, reads a value at each scrape. If the value cannot be read, reports `otherwise`, or nothing if `otherwise` is
+   * not given. Returns a function that stops the reading.
    */
   watch(labels: Labels, read: Read, otherwise?: number): () => void {
     const one = { labels, read, otherwise };
