@@ -7,8 +7,8 @@ interface Locks {
 const patienceMs = 10_000;
 
 /**
- * Waits until no client in any tab does work under the same name. Then does the work. Without Web Locks, or without a name,
- * does the work without waiting.
+ * Does the work when no other client, in this tab or another, does work under the same name. Without Web Locks, or without a
+ * name, does the work without waiting.
  */
 export async function exclusively<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
   const { locks } = ((globalThis as { navigator?: unknown }).navigator ?? {}) as { locks?: Locks };

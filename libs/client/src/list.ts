@@ -9,8 +9,8 @@ export interface Page<Item> {
 
 /**
  * A list that the client loads page by page. `await` gives its first page. `for await` iterates over all its items, and
- * `pages()` over all its pages. If items are added or removed in the meantime, the iteration does not repeat or miss other
- * items.
+ * `pages()` over all its pages. If items are added or removed in the meantime, the iteration neither repeats nor misses the
+ * other items.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
   readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;

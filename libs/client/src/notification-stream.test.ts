@@ -5,8 +5,8 @@ import { type StreamOptions, streamNotifications } from './notification-stream.t
 const notice = (id: number) => `id: ${id}\nevent: notification\ndata: {"id":"${id}"}\n\n`;
 
 /**
- * Opens connections that send the given chunks and end. All later connections stay silent. Records after which event each
- * connection continues.
+ * Opens connections that send the given chunks and end. All later connections stay silent. For each connection, notes the event
+ * after which the connection continues.
  */
 function connections(...all: string[][]) {
   const from: string[] = [];

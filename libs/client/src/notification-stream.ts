@@ -22,7 +22,7 @@ export interface StreamStatus {
 }
 
 export interface StreamOptions {
-  /** Ends the stream when it is aborted. The loop over the stream rejects with the signal's reason. */
+  /** Ends the stream when the signal is aborted. The loop over the stream rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
    * The `id` of the last event that was seen. After a restart, the stream continues after this event. Default: start from now.
@@ -42,8 +42,8 @@ export type OpenNotifications = (lastEventId: string) => Promise<Bytes>;
 const firstRetryMs = 1_000;
 const longestRetryMs = 30_000;
 /**
- * The longest wait that the client accepts if an answer asks for a wait, in ms. A longer time may be a mistake. It may come
- * from a proxy, or from a date while the clock of this machine is wrong.
+ * The longest wait that the client accepts if an answer asks for a wait, in ms. A longer time may be a mistake of a proxy. Or
+ * the answer gives a date, and the clock of this machine is wrong.
  */
 const longestAskedMs = 300_000;
 /** The platform sends a heartbeat every 15 s. This is the time of two heartbeats, plus 2 s for the network. */

@@ -14,7 +14,7 @@ export interface Operation {
   /** Whether the answer is a stream of bytes. */
   readonly givesBytes?: boolean;
   readonly takesInput?: boolean;
-  /** Whether the operation is a write that may be repeated: done twice, it has the same effect as done once. */
+  /** Whether the operation is a write that may be repeated, because doing it twice has the same effect as doing it once. */
   readonly isRepeatable?: boolean;
   /**
    * Whether the operation takes an Idempotency-Key. If a request is sent again with the same key, the operation is done only
@@ -32,13 +32,13 @@ export type Input = Readonly<Record<string, unknown>>;
 
 /** The options of one call. */
 export interface CallOptions {
-  /** Ends the call when it is aborted. The call then rejects with the signal's reason. */
+  /** Ends the call when the signal is aborted. The call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** How long each attempt may take, in ms, instead of the client's `timeoutMs`. */
   timeoutMs?: number | undefined;
 }
 
-/** The options of one write that takes an Idempotency-Key: sign-up, or a write of a signed-in user. */
+/** The options of one write that takes an Idempotency-Key. Such a write is the sign-up, or a write of a signed-in user. */
 export interface WriteOptions extends CallOptions {
   /**
    * The Idempotency-Key, which names this write. It has 1 to 255 printable ASCII characters. If a write is repeated with the

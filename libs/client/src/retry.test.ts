@@ -53,7 +53,7 @@ describe('what is tried again', () => {
     expect(attempts).toBe(2);
   });
 
-  it('a call whose earlier attempt is still running is tried again, for as long as an attempt may take', async () => {
+  it('a call is tried again while its earlier attempt is running, for as long as an attempt may take', async () => {
     vi.useFakeTimers();
     const started = Date.now();
     const running = async (forMs: number) => {

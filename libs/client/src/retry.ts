@@ -11,8 +11,8 @@ const longestBackoffMs = 8_000;
 const longestAskedMs = 30_000;
 
 /**
- * Codes of errors that mean that the attempt did nothing, so any request may be sent again. The caller is over the limit, the
- * service is not available, or an earlier attempt with the same key is still running.
+ * Codes of errors after which any request may be sent again, because the attempt did nothing. There are three reasons: the
+ * caller is over the limit, the service is not available, or an earlier attempt with the same key is still running.
  */
 const nothingDone = new Set(['rate-limit/exceeded', 'gateway/unavailable', 'request/in-progress']);
 /**
@@ -31,8 +31,8 @@ const givenUp = new WeakSet<object>();
 /**
  * Repeats an attempt until it succeeds, at most `retries` times. A failed attempt may have done its work nevertheless. Such an
  * attempt is repeated only if doing the work twice has the same effect as doing it once (`isSafe`, called after each failure).
- * The answer `request/in-progress` does not count as a failure for up to `timeoutMs`, because an earlier attempt may run for
- * this long.
+ * An earlier attempt may run for up to `timeoutMs`. For this long, the answer `request/in-progress` does not count as a
+ * failure.
  */
 export async function withRetries<T>(
   attempt: () => Promise<T>,

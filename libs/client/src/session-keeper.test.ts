@@ -69,7 +69,7 @@ describe('a session', () => {
     expect(refreshes).toEqual(['next']);
   });
 
-  it('of another client is refreshed before it is used if its token has expired, too', async () => {
+  it('of another client is refreshed before it is used if its token has also expired', async () => {
     const kept = memorySession(sessionFor(-1));
     const { keeper, refreshes } = keeperOf(kept);
     await kept.set({ ...sessionFor(-1), accessToken: 'other', refreshToken: 'other' });
@@ -199,7 +199,7 @@ describe('a session', () => {
     expect(keeper.current).toBe(newer);
   });
 
-  it('that changes is passed to all listeners even if one of them throws, and the error is reported as uncaught', async () => {
+  it('is passed to all listeners when it changes, even if one throws an error, which is reported as uncaught', async () => {
     const reported: (() => void)[] = [];
     vi.stubGlobal('queueMicrotask', (report: () => void) => reported.push(report));
     const { keeper } = keeperOf(memorySession(sessionFor(10 * minute)));
@@ -214,7 +214,7 @@ describe('a session', () => {
     expect(reported[0]).toThrow('not drawn');
   });
 
-  it('gives a call no token of another user who signs in while the call waits for a token', async () => {
+  it('does not give a waiting call the token of another user who signs in meanwhile', async () => {
     const arrived = Promise.withResolvers<SessionAnswer>();
     const adas = { ...sessionFor(-1), accessToken: tokenFor(0, 'ada') };
     const { keeper, refreshes } = keeperOf(memorySession(adas), () => arrived.promise);
@@ -271,7 +271,7 @@ describe('a session', () => {
   );
 
   it.each(['failed', 'not ended'])(
-    'of a new user is not replaced by a stored session after a failed write, if the first reading of the store had %s',
+    'that could not be stored is not replaced by a stored session if the first reading of the store had %s',
     async (what) => {
       const adas = { ...sessionFor(10 * minute), accessToken: 'adas', refreshToken: 'adas' };
       const kept = memorySession(adas);

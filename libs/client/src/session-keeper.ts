@@ -40,8 +40,8 @@ export class SessionKeeper {
   /** Whether the store may still hold a session that it had at the start and that this client has never read. */
   #isUnread = false;
   /**
-   * Whether the answer to the deletion of the account was lost, so that the account may be deleted. If the platform refuses the
-   * session while this is set, the session ends as `signed-out`, and the listeners get no error.
+   * Whether the client has asked to delete the account and got no answer. The account may then be deleted. If the platform
+   * refuses the session while this is set, the session ends as `signed-out`, and the listeners get no error.
    */
   isLeaving = false;
 
@@ -223,19 +223,19 @@ export class SessionKeeper {
   }
 
   /**
-   * If another client has stored another session since `from` became the current session, makes that session the current one.
-   * If another client has removed the session, there is no current session from now on. Returns whether `from` is no longer the
-   * current session.
+   * If another client has stored another session since `from` became the current session, makes the stored session the current
+   * one. If another client has removed the session, there is no current session from now on. Returns whether `from` is no
+   * longer the current session.
    */
   async #adoptOther(from: Session): Promise<boolean> {
     const stored = await this.#store.get();
     if (this.#session !== from) return true;
     if (stored?.refreshToken === from.refreshToken) return false;
     if (this.#isUnread || this.#outdated.has(stored?.refreshToken)) {
-      // The stored session must not become the current session, for one of two reasons. It may be an earlier session of this
-      // client (`#outdated`). If its refresh token were used again, the platform would treat the token as stolen and end the
-      // session. Or this client has never read the stored session (`#isUnread`). Then an earlier user may have left the stored
-      // session, or another client may have stored it in the meantime, and the store does not show which is true. For either
+      // The stored session must not become the current session, for one of two reasons. First, it may be an earlier session of
+      // this client (`#outdated`). If its refresh token were used again, the platform would treat the token as stolen and end
+      // the session. Second, this client may never have read the stored session (`#isUnread`). An earlier user may have left
+      // this session, or another client may have stored it in the meantime. The store does not show which is true. For either
       // reason, the current session replaces the stored session.
       await this.#write(from).catch(() => {});
       return this.#session !== from;
@@ -245,7 +245,7 @@ export class SessionKeeper {
   }
 
   async #write(session: Session | null): Promise<void> {
-    // A slow write of an earlier session must not end after this write. A synchronous store writes at once.
+    // A slow write of an earlier session must not end after this write. A synchronous store writes immediately.
     while (this.#writing) {
       await this.#writing.catch(() => {});
       if (this.#session !== session) return;

@@ -87,8 +87,8 @@ export function localStorageSession(key: string): SessionStore {
       // An event without a key means that the whole storage was cleared.
       const changed = (event: StorageEvent) => {
         if (event.key !== key && event.key !== null) return;
-        // This tab has removed the session that was stored when the storage was full. So if the storage has a session now,
-        // another tab has stored it later.
+        // When the storage was full, this tab removed the stored session. So if the storage has a session now, another tab has
+        // stored it later.
         isStored ||= hasSession();
         listener(get());
       };

@@ -9,7 +9,7 @@ export interface ConnectionOptions {
   fetch?: Fetch | undefined;
   /** How long an attempt may take, in ms. Default: 10,000. An attempt to refresh the session takes no longer than the default. */
   timeoutMs?: number | undefined;
-  /** How often a call is tried again if another attempt is safe. Default: 3. A refresh is tried again at least once. */
+  /** How many times a call is tried again if another attempt is safe. Default: 3. A refresh is tried again at least once. */
   retries?: number | undefined;
 }
 

@@ -18,7 +18,8 @@ export interface UploadOptions {
   /** Ends the upload, so that nothing of the file is stored. The upload then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /**
-   * How long the upload may make no progress, in ms. After all bytes are sent, the answer may take this long. Default: 60,000.
+   * The upload fails if it makes no progress for this long, in ms. After all bytes are sent, the answer may take this long.
+   * Default: 60,000.
    */
   timeoutMs?: number | undefined;
   /** This function is called with the progress while the file is sent, and at the end. */

@@ -43,7 +43,7 @@ describe.skipIf(!browser)('the client in Chromium', () => {
   let page: Page;
   let origin: string;
   const undo = new AsyncDisposableStack();
-  /** The faulty proxies through which pages reach the platform, by address. */
+  /** The faulty proxies through which pages reach the platform. The keys are their addresses. */
   const worlds = new Map<string, ClientWorld>();
   const place = ({ url, projectId }: ClientWorld) => JSON.stringify({ url, projectId });
   const newTab = async () => {

@@ -73,7 +73,7 @@ export interface OperationSpec {
   path: `/${string}`;
   scope: 'project' | 'none';
   auth: Auth;
-  /** The scope that an operator key needs. If an operators' operation has no scope, only `OPERATOR_TOKEN` may call it. */
+  /** The scope that an operator key needs. An operators' operation without a scope needs `OPERATOR_TOKEN`. */
   operatorScope?: OperatorScope;
   /**
    * Whether an operator key that is limited to some projects may call the operation, although the path names no project. The
@@ -84,8 +84,8 @@ export interface OperationSpec {
   /**
    * What a server key may do at this operation. `for-user`: it may act for a user. `itself`: it may also call the operation
    * without a user. The default depends on `auth`. For `server-key`, it is `itself`. For `user` and `optional`, it is
-   * `for-user`, except under `/auth/` and at exports. Under `/auth/`, at exports, and for all other values of `auth`, it is
-   * `never` (`serverKeyMay`, spec#server-keys-on-behalf).
+   * `for-user`; but under `/auth/` and at exports, it is `never`. For all other values of `auth`, it is `never`
+   * (`serverKeyMay`, spec#server-keys-on-behalf).
    */
   serverKey?: ServerKeyUse;
   /**

@@ -41,7 +41,7 @@ describe('text', () => {
     },
   );
 
-  test('a parsed text is trimmed, well-formed and within its bounds, and parses to itself', () => {
+  test('a parsed text is trimmed, well-formed and within its bounds, and parsing it again changes nothing', () => {
     const bounded = text({ min: 1, max: 20 });
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (value) => {

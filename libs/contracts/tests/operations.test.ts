@@ -44,7 +44,7 @@ test.each(operations.map((spec) => [spec.name, spec] as const))('%s has a comple
   }
 });
 
-/** The paths of all object schemas in a JSON Schema that do not refuse unknown keys. */
+/** Looks in a JSON Schema for object schemas that accept unknown keys, and returns their paths. */
 function lenientIn(schema: unknown, path = ''): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { properties, additionalProperties } = schema as Record<string, unknown>;
@@ -139,7 +139,7 @@ test.each(Object.keys(errors) as ErrorCode[])(
   },
 );
 
-test('each event type is unique, and has the form of a feature, a dot and a name', () => {
+test('each event type is unique, and consists of a feature, a dot and a name', () => {
   const types = events.map(({ type }) => type);
   expect(new Set(types).size).toBe(types.length);
   for (const type of types) expect(type).toMatch(/^[a-z]+\.[a-z]+(-[a-z0-9]+)*$/);

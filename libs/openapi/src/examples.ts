@@ -13,7 +13,7 @@ export type Examples = Readonly<Record<string, Example>>;
 
 const folder = new URL('../examples/', import.meta.url);
 
-/** Reads the recorded examples, by operation name. */
+/** Reads the recorded examples. The keys are the names of the operations. */
 export function readExamples(): Examples {
   const files = globSync('*.json', { cwd: folder }).toSorted();
   return Object.assign({}, ...files.map((file) => JSON.parse(readFileSync(new URL(file, folder), 'utf8'))));

@@ -145,7 +145,7 @@ describe.each(each)('%s', (name, spec) => {
     }
   });
 
-  it('an operation describes each error as `application/json` and `application/problem+json`, and the headers of all its answers', () => {
+  it('an operation has the headers of its answers, and errors as `application/json` and `application/problem+json`', () => {
     for (const { responses } of describedAs(spec)) {
       for (const [status, given] of Object.entries(responses)) {
         const { headers, content = {} } = resolve(given);

@@ -41,7 +41,7 @@ const inner = internalOperation({
 });
 
 const atOnce = 2;
-/** How many operations may wait as long as the usual duration of work is unknown. */
+/** How many operations may wait while the usual duration of work is unknown. */
 const mayWait = 16 * atOnce;
 
 describe.each(availableEngines())('a busy service (%s)', (engine) => {

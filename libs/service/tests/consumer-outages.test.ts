@@ -77,7 +77,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     return { service, store, applied, tell, dead, attempts: () => attempts };
   }
 
-  test('gives up no event during a long outage, and applies all events after it', {
+  test('gives up no event during a long outage, and applies all of them afterwards', {
     timeout: 90_000,
   }, async () => {
     await using undo = new AsyncDisposableStack();
@@ -97,7 +97,7 @@ describe.each(availableEngines())('a consumer whose database is away (%s)', (eng
     expect(await dead()).toEqual([]);
   });
 
-  test('gives up an event that cannot be applied although the database is available', async () => {
+  test('gives up an event that fails while the database is available', async () => {
     await using undo = new AsyncDisposableStack();
     const { applied, tell, dead } = await start(undo);
     const poison = await tell('poison');

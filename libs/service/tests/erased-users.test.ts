@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 const minute = 60_000;
 const looks = { firstMs: 5_000, lateMs: 10 * minute };
 
-/** Options of a call at a time. */
+/** The options of a call that is made at the time `now`. */
 const at = (now: number) => ({ looks, isStopped: () => false, clock: () => now });
 
 async function makeErased(engine: EngineKind, undo: AsyncDisposableStack) {

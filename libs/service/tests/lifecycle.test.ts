@@ -166,7 +166,7 @@ test('a process starts, and stops on SIGTERM, even if nobody reads its log', asy
   expect(await once(child, 'exit')).toEqual([0, null]);
 }, 90_000);
 
-test('a process that has not started yet is alive and not ready, and SIGTERM ends it at once', async () => {
+test('a process that has not started yet is alive and not ready, and SIGTERM ends it immediately', async () => {
   await using undo = new AsyncDisposableStack();
   const sockets: Socket[] = [];
   // Accepts connections and never answers, like a server that has not finished its start.

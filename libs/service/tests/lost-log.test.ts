@@ -38,7 +38,7 @@ async function startBroker(engine: EngineKind): Promise<Broker> {
   mkdirSync(data);
   mkdirSync(copy);
   return {
-    // Each test has a prefix of its own, as an installation has. So each test also has a log of its own.
+    // Like an installation, each test has a prefix of its own, and so it has a log of its own.
     connect: async (prefix) => new InProcessBus({ prefix, file: join(data, `${prefix}.sqlite`), log }),
     async remember() {
       cpSync(data, copy, { recursive: true });

@@ -84,7 +84,7 @@ test('a relay publishes the unpublished events of an earlier process, and new ev
   expect(await metrics.registry.getSingleMetricAsString('kith_events_published_total')).toMatch(/ 2$/m);
 });
 
-test('a relay gathers events that may wait and publishes them together, or immediately when an urgent event comes', async () => {
+test('a relay gathers events that may wait, and publishes them together; an urgent event ends the wait', async () => {
   let looks = 0;
   const find = outbox.unpublished.bind(outbox);
   outbox.unpublished = (limit, past) => {
@@ -226,7 +226,7 @@ test('a relay publishes events that were stored shortly before its stop', async 
   await waitFor(() => ids().includes('last'));
 });
 
-test('a relay stops only after all work that it has begun has ended', async () => {
+test('a relay stops only when all its work has ended', async () => {
   const order: string[] = [];
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const mark = outbox.markPublished.bind(outbox);
@@ -281,7 +281,7 @@ test('a relay that was frozen does not bring back an event that another process 
         await bus.withdraw([{ subject, id: event.id }]);
         await outbox.forget([key]);
       }
-      // Longer than the broker remembers an event.
+      // The broker does not remember an event for this long.
       vi.advanceTimersByTime(150_000);
       return found;
     };

@@ -112,7 +112,7 @@ describe.each(availableEngines())('the adapter of operations (%s)', (engine) => 
   };
   const serverError = '{"error":"Something went wrong.","code":"collection/server-error"}';
 
-  test('hands a validated request to the handler and its answer to the caller', async () => {
+  test('gives the handler a validated request, and gives the caller the answer of the handler', async () => {
     let got: Request | undefined;
     let working = 0;
     answer = async (request) => {

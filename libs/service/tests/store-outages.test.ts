@@ -70,7 +70,7 @@ describe.runIf(availableEngines().includes('containers'))('a database', () => {
     expect(await read()).toBeNull();
   });
 
-  test('a database that has not answered for long gets new connections, and open objects work on them', async () => {
+  test('a database that has not answered for long gets new connections, and already open objects use them', async () => {
     await using undo = new AsyncDisposableStack();
     const { line, db, check, read } = await openFar(undo, { renewAfterMs: 50 });
     let opened = 0;

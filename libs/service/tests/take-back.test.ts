@@ -101,7 +101,7 @@ const allAreThere = () =>
     return ids.every((id) => there.has(id));
   });
 
-test('if a process dies before it has taken back any mark, the next process takes back all of them, even if more events were published meanwhile', async () => {
+test('after the death of a process, the next takes back all remaining marks, even if more events were published', async () => {
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });

@@ -492,7 +492,7 @@ export const behaviours = {
       const outcome = await settled(kith.storage.createFile({ file }).then(({ type }) => type));
       outcomes.push([outcome, (await world.control.seen()).length]);
     }
-    // Two files are stored: by the upload whose answer was lost, and by the upload that was sent again after the 429.
+    // Two files are stored: one by the upload whose answer was lost, and one by the upload that was sent again after the 429.
     const { total } = await kith.storage.listFiles();
     return { outcomes, total };
   },

@@ -9,7 +9,8 @@ export interface Person {
 }
 
 /**
- * Actions that a behaviour needs but the client cannot do. The test's process does them, even if the behaviour runs in a page.
+ * Actions that a behaviour needs, but that the client cannot do. The test's process does them, even if the behaviour runs in a
+ * page.
  */
 export interface Control {
   person(name?: string): Promise<Person>;

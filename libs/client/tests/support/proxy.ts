@@ -109,7 +109,7 @@ export class FaultyProxy implements AsyncDisposable {
         return;
       }
       // Each connection is used for one request only. If a request is lost on a connection that was used before, a browser
-      // sends the request again on its own.
+      // sends the request again without being asked.
       response.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection: 'close' });
       response.flushHeaders();
       answer.once('end', () => {

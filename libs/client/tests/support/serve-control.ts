@@ -2,7 +2,7 @@ import type { TestPlatform, TestUser } from '@kith/testing';
 import type { Control, Person } from './control.ts';
 import type { FaultyProxy } from './proxy.ts';
 
-/** Returns the actions that behaviours need but the client cannot do. */
+/** Returns the actions that behaviours need, but that the client cannot do. */
 export function serveControl(platform: TestPlatform, projectId: string, proxy: FaultyProxy): Control {
   const users = new Map<string, TestUser>();
   const userOf = ({ email }: Person) => users.get(email) as TestUser;

@@ -21,7 +21,7 @@ export interface ClientWorld extends World, AsyncDisposable {
 export const startLimited = (engine: EngineKind): Promise<TestPlatform> =>
   startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1', RATE_LIMITS: JSON.stringify(limits) } });
 
-/** Starts a proxy to a platform for the caller alone. */
+/** Starts a proxy to a platform. Only the caller uses this proxy. */
 export async function reach(platform: TestPlatform): Promise<ClientWorld> {
   const proxy = await FaultyProxy.start(platform.url);
   const { url } = proxy;

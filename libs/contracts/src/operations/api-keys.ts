@@ -21,7 +21,7 @@ export const operatorKey = z.object({
   name: shownText(200),
   ...rights,
   createdAt: timestamp,
-  /** Exact to the minute; null for a key that was never used. */
+  /** The time is exact to the minute. Null if the key was never used. */
   lastUsedAt: timestamp.nullable(),
 });
 export type OperatorKey = z.output<typeof operatorKey>;

@@ -117,8 +117,8 @@ export const deleteCollection = operation({
 
 const entityId = text({ min: 1, max: 200 });
 /**
- * The id of an entity to save. Clients resolve `.` and `..` in the path of a URL, even if they are percent-encoded. The address
- * of such an entity would become the address of the list or of the collection. So these two ids are refused
+ * The id of an entity to save. The ids `.` and `..` are refused, because clients resolve them in the path of a URL, even if
+ * they are percent-encoded. The address of the entity would become the address of the list or of the collection
  * (spec#collections-entity-id).
  */
 export const savableEntityId = entityId.refine(

@@ -88,7 +88,7 @@ export const enrolFactor = operation({
   ],
 });
 
-/** A body that needs one of its fields, although each single field may be missing. The handler checks which field is needed. */
+/** A body with at least one field. The schema lets each single field be missing, and the handler checks which one is needed. */
 const oneNeeded = { minProperties: 1 };
 
 /**

@@ -191,9 +191,9 @@ export const openFeed = internalOperation({
 
 /**
  * The items after a position of the feed, oldest first. The answer has every item up to the position `seq`. If the answer has
- * no item for a position up to `seq`, that item was withdrawn. `reset` is true in three cases: `after` is beyond the end of the
- * feed, `after` is from before a restore, or the items after `after` are no longer stored. In these cases, `seq` is the end of
- * the feed. `evicted` is true if this stream was replaced by another stream.
+ * no item for a position up to `seq`, the item of this position was withdrawn. `reset` is true in three cases: `after` is
+ * beyond the end of the feed, `after` is from before a restore, or the items after `after` are no longer stored. In these
+ * cases, `seq` is the end of the feed. `evicted` is true if this stream was replaced by another stream.
  */
 export const feedAfter = internalOperation({
   ...internal,

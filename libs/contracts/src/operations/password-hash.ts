@@ -19,8 +19,8 @@ const forms = [
 type Costs = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the kind at the start of a hash, its costs, and whether the rest is well-formed. Undefined for a form that is not
- * accepted.
+ * Reads the kind at the start of a hash, and the costs in it. Also checks whether the rest of the hash is well-formed.
+ * Undefined for a form that is not accepted.
  */
 function read(hash: string): { kind: string; costs: Costs; isWhole: boolean } | undefined {
   for (const form of forms) {

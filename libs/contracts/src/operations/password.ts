@@ -3,7 +3,7 @@ import { codePoints } from '../scalars.ts';
 
 /**
  * The longest password, in code points (spec#accounts-long-password). The length is checked first, because normalizing Unicode
- * can take long. With twice as many combining marks in a row, it takes four times as long. As everywhere, the length is counted
+ * can take long: for twice as many combining marks in a row, it takes four times as long. As everywhere, the length is counted
  * after trimming (spec#requests-lengths). So the number of blanks at the ends is not limited. This does no harm, because blanks
  * are normalized quickly.
  */

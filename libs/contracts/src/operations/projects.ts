@@ -69,8 +69,8 @@ export const gatewaySettings = project
   .extend({
     projectId: uuid,
     /**
-     * An older version of identity does not send this field; then the value is `card`. A value that only a newer identity knows
-     * counts as `none`, which shows the least.
+     * An older version of identity does not send this field; then the value is `card`. If a newer version of identity sends an
+     * unknown value, the value counts as `none`, which shows the least.
      */
     publicProfiles: publicProfiles.catch('none').default('card'),
     storageMib: wholeNumber.optional(),

@@ -72,7 +72,7 @@ const common = { feature: 'user', scope: 'project' } as const;
 const byId = z.object({ userId: uuid });
 
 /**
- * A user's public profile. Users who ask for themselves, and server keys, get the full profile (spec#users-get,
+ * A user's public profile. Server keys get the full profile, and users get it if they ask for their own (spec#users-get,
  * spec#users-own).
  */
 export const getUser = operation({

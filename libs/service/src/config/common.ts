@@ -145,7 +145,9 @@ export const publicUrl = z
 export const publicUrlText =
   'address at which clients reach the gateway; addresses of files and links in mails begin with it';
 
-/** The environment of a service that stores nothing, and of a service that stores data. */
+/**
+ * The environment of a service that stores nothing. `storingServiceConfig` is the environment of a service that stores data.
+ */
 export const serviceConfig = z.object({ ...commonConfig.shape, ...natsConfig.shape });
 export const storingServiceConfig = z.object({ ...serviceConfig.shape, ...mongoConfig.shape });
 

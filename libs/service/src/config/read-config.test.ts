@@ -44,7 +44,7 @@ test('a secret is read from a file, unless the variable itself is set', () => {
   expect(readConfig(schema, { SECRET_FILE: '' }).SECRET).toBeUndefined();
 });
 
-test('a variable that is absent or empty and has no file gets its default', () => {
+test('a variable without a file gets its default if it is absent or empty', () => {
   const read = (env: NodeJS.ProcessEnv) => readConfig(schema, env, { SECRET: 'usual', PORT: '1' });
   expect(read({})).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });
   expect(read({ SECRET: '', PORT: '' })).toEqual({ SECRET: 'usual', PORT: 1, LOUD: false });

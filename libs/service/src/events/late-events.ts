@@ -6,7 +6,8 @@ import type { EventRange, EventSearch, Outbox } from '@kith/store';
 const rememberMs = 6 * 60 * 60_000;
 
 /**
- * For each outbox, the horizons (`Outbox.horizon`) of the searches that have succeeded, by their ranges. The newest comes last.
+ * For each outbox, a map from the range of a successful search to its horizon (`Outbox.horizon`). The newest horizon comes
+ * last.
  */
 const horizons = new WeakMap<Outbox, Map<string, number>>();
 

@@ -19,7 +19,7 @@ const keptMs = (7 * 24 - 1) * 3600 * 1000;
 
 /**
  * For each durable consumer of a service, notes the end of the log up to which the consumer has received all events. Reports a
- * consumer if the log had this end about seven days ago or earlier, and events after this end have left the log since
+ * consumer if the note is about seven days old or older, and events after the noted end have left the log since
  * (docs/adr/0061).
  */
 export async function checkForMissed({ bus, outbox, durables, metrics, log }: Checked): Promise<void> {

@@ -55,8 +55,8 @@ export class Relay {
     metrics: Metrics;
     sweepMs?: number;
     /**
-     * The time between two comparisons of the marks of published events with the bus's log, in ms (`take-back.ts`). They are
-     * also compared at the start and after a lost connection.
+     * How often the marks of published events are compared with the bus's log, in ms (`take-back.ts`). They are also compared
+     * at the start and after a lost connection.
      */
     checkMs?: number;
   }) {

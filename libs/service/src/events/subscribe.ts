@@ -16,9 +16,9 @@ export interface EventSubscription<App, E extends EventSpec = EventSpec> {
   apply(event: EventOf<E>, app: App): Promise<void>;
   /**
    * How many events a process applies at the same time. While a process applies an event, it mostly waits for its database, so
-   * it can apply several events at once. If the number is 1, events are usually applied in the order in which they occurred.
-   * With a larger number, the order may change, in the same way as with several replicas. In the embedded form, databases
-   * answer without waiting, so events are always applied one by one.
+   * it can apply several events at the same time. If the number is 1, events are usually applied in the order in which they
+   * occurred. With a larger number, the order may change, in the same way as with several replicas. In the embedded form,
+   * databases answer without waiting, so events are always applied one by one.
    */
   atOnce?: number;
 }

@@ -55,7 +55,8 @@ async function findLoss({ bus, outbox }: Parts, from: number): Promise<number | 
   let isLost = false;
   let log: Awaited<ReturnType<Bus['log']>> | undefined;
   for (let below = from + 1, width = window; below > 1; ) {
-    // Many marks may belong to withdrawn events. In the embedded form, nothing below waits.
+    // Many marks may belong to withdrawn events, so this loop may be long. In the embedded form, the awaits below do not yield
+    // to the event loop. This pause lets the process handle requests.
     await nextTurn();
     const above = Math.max(below - 1 - width, 0);
     const newest = await outbox.newest(above, below);

@@ -17,10 +17,10 @@ export function withdrawEvents(bus: Bus, events: readonly PublishedEvent[]): Pro
 }
 
 /**
- * Erases the published events of a range for which `only` returns true, except the event with the key `keep`. First removes
- * these events from the bus, if `withdraw` also returns true for them. Then erases all selected events from the outbox. If the
- * process dies in between, the outbox still has the events, and the next run withdraws them again. Finally, removes the dead
- * letters of older events, of which the outbox has no record any more.
+ * Selects the published events of a range if `only` returns true for them, and erases them. The event with the key `keep`
+ * stays. First removes the selected events from the bus if `withdraw` returns true for them. Then erases all selected events
+ * from the outbox. If the process dies in between, the outbox still has the events, and the next run withdraws them again.
+ * Finally, removes the dead letters of older events, of which the outbox has no record any more.
  */
 export async function eraseEvents(
   parts: { bus: Bus; outbox: Outbox },
@@ -38,7 +38,7 @@ export async function eraseEvents(
       erased.filter(({ event }) => withdraw(event)),
     );
     if (erased.length > 0) await outbox.forget(erased.map(({ key }) => key));
-    // In the embedded form, nothing above waits.
+    // In the embedded form, the awaits above do not yield to the event loop. This pause lets the process handle requests.
     await nextTurn();
     const last = found.at(-1);
     if (!last || found.length < batch) break;
@@ -47,7 +47,7 @@ export async function eraseEvents(
   await withdrawLetters(bus, range, (event) => event.id !== kept && only(event) && withdraw(event));
 }
 
-/** For each bus, a map of the events that have dead letters. The map finds an event's key by the event's id. */
+/** For each bus, a map from the ids of the events that have dead letters to the keys of these events. */
 const knownKeys = new WeakMap<Bus, ReadonlyMap<string, string>>();
 /**
  * A span without positions. With this span, the log is not searched for an event's first copy. The search is not needed: when
@@ -57,9 +57,9 @@ const nowhere = { first: 0, last: 0 };
 
 /**
  * Looks at the events of a range that have dead letters. If `test` returns true for an event, removes the event's dead letters,
- * and the copies of the event that were made when a letter was replayed. Dead letters are kept for 90 days, but the outbox's
- * record of an event only for 7 days. So this function cannot rely on the outbox and reads the letters themselves. It is called
- * often, so the process remembers the keys of letters, and reads a letter again only if its key is in the range.
+ * and the copies of the event that were made when a letter was replayed. Dead letters are kept for 90 days, but the outbox
+ * drops its record of an event after 7 days. So this function cannot rely on the outbox and reads the letters themselves. It is
+ * called often, so the process remembers the keys of letters, and reads a letter again only if its key is in the range.
  */
 export async function withdrawLetters(bus: Bus, range: EventRange, test: Test): Promise<void> {
   const { from, to, telling = '' } = range;

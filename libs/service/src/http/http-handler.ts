@@ -29,7 +29,7 @@ export interface BytesAnswer {
    * chunk is written. Absent if the answer has no body.
    */
   body?: AsyncIterable<Uint8Array>;
-  /** In place of `body`: where the gateway finds the bytes in the folder that it has named (`folderHeader`). */
+  /** Set in place of `body`: says where the bytes are in the folder that the gateway has named (`folderHeader`). */
   stored?: StoredBytes;
 }
 

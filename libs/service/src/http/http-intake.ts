@@ -127,8 +127,8 @@ export async function serveHttp<App>(options: HttpIntakeOptions<App>): Promise<H
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const ended = async () => {
-        // An answer whose head was sent before the drain lacks `Connection: close`, so its connection may bring another
-        // request. This loop runs until no request is open.
+        // If the head of an answer was sent before the drain, it has no `Connection: close`. The connection may then bring
+        // another request. This loop runs until no request is open.
         while (open.size > 0) await Promise.all([...open].map(({ done }) => done));
         return true;
       };

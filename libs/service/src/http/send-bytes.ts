@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * Writes all bytes of an answer, as fast as its client reads them, and ends the answer. Throws if there are not exactly `length`
- * bytes, which the head of the answer has announced. If it did not throw, the client would wait for the missing bytes, or take
- * the other bytes for the next answer, because the connection stays open.
+ * Writes all bytes of an answer, as fast as its client reads them, and ends the answer. The head of the answer has announced
+ * `length` bytes. Throws if there are fewer or more. If it did not throw, the connection would stay open. The client would then
+ * wait for missing bytes, or take additional bytes for the next answer.
  */
 export async function sendBytes(
   response: ServerResponse,

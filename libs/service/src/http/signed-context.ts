@@ -13,8 +13,8 @@ const purpose = 'context of a request';
 /** How long a signature is valid, in ms. The request must begin within this time. */
 const lifeMs = 30_000;
 /**
- * How far in the future the validity of a gateway's signature may end, in ms. It is `lifeMs` plus the time by which two clocks
- * may differ.
+ * The validity of a gateway's signature may end at most this far in the future, in ms. This is `lifeMs` plus the time by which
+ * two clocks may differ.
  */
 export const longestLifeMs = 60_000;
 

@@ -1,9 +1,9 @@
-/** The header of a request by which a gateway says which folder of files it can read itself: the folder's id. */
+/** A gateway sends this header with a request. It contains the id of the folder of files that the gateway can read itself. */
 export const folderHeader = 'kith-folder';
 /** The header of an answer without bytes. It says where the gateway finds the bytes in its folder. */
 export const storedHeader = 'Kith-Stored';
 
-/** Bytes in a folder that gateway and service both read: a key, and the range of the bytes if it is not all of them. */
+/** Bytes in a folder that gateway and service both read. Without a range, these are all bytes under the key. */
 export interface StoredBytes {
   key: string;
   range?: { start: number; end: number } | undefined;

@@ -38,8 +38,8 @@ export async function runProcess(...args: Parameters<typeof startProcess>): Prom
  * rejects.
  * @param options.stopMs How long stopping may take before the process ends anyway. Draining does not count. Within this time,
  * work in flight takes at most 12 s, sweeps at most 8 s, and the relay at most 4 s.
- * @param options.endsWhileStarting Whether a signal during the start ends the process at once, with code 0. Use it for starts
- * that may take minutes. Use it only if everything that `start` makes ends by itself when the process ends.
+ * @param options.endsWhileStarting Whether a signal during the start ends the process immediately, with code 0. Use it for
+ * starts that may take minutes. Use it only if nothing that `start` makes outlives the process.
  * @param options.env The environment. By default, it is the environment of the process.
  */
 export async function startProcess(

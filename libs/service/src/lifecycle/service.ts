@@ -52,8 +52,8 @@ export interface ServiceParts<App> {
 }
 
 /**
- * How long work in flight, sweeps and the relay may take to end, in ms. The sum of these times and of the time for closing the
- * bus is less than `stopMs`.
+ * How long each of these may take to end, in ms: the work in flight, the sweeps, and the relay. Closing the bus takes time too.
+ * The sum of all four times is less than `stopMs`.
  */
 const drainMs = 10_000;
 const sweepsMs = 8_000;
@@ -93,8 +93,8 @@ export async function startService<App>(
   const shared = new Admission(runtime.operationsAtOnce);
   const admissionOf = ({ places }: OperationHandler<App>) =>
     ({ shared, own: new Admission(runtime.operationsAtOnce), none: undefined })[places];
-  // Serves all operations at once. Requests for an operation come as soon as the operation is served. So under load, a start
-  // that waited for the broker after each operation would take long.
+  // Serves all operations at the same time. Requests for an operation come as soon as the operation is served. So under load, a
+  // start that waited for the broker after each operation would take long.
   intakes.push(
     ...(await Promise.all([
       ...internal.map((one) => serveInternal(one, options)),

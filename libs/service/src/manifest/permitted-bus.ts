@@ -16,10 +16,11 @@ import { internalSubject, type NoticeSpec, noticeFilter, rpcSubject } from '@kit
 import type { BusUses } from './bus-uses.ts';
 
 /**
- * Refuses every use of the bus that the manifest of a service does not list, in either form of deployment. On NATS, the rights
- * of the service's user refuse the same uses (docs/adr/0003). Most refusals are thrown synchronously, because some callers
- * ignore the rejection of a promise. But `publish` rejects. So if one event of a batch is refused, the relay still publishes
- * the other events. For example, a newer version of the service may have stored an event that this version must not publish.
+ * Refuses every use of the bus that the manifest of a service does not list, in either form of deployment. NATS refuses the
+ * same uses, because the service's user has no right to them (docs/adr/0003). Most refusals are thrown synchronously, because
+ * some callers ignore the rejection of a promise. But `publish` rejects. So if one event of a batch is refused, the relay still
+ * publishes the other events. For example, a newer version of the service may have stored an event that this version must not
+ * publish.
  */
 export class PermittedBus extends BusWrapper {
   readonly #name: string;

@@ -1,16 +1,16 @@
 /** How many operations a service works on at the same time by default. This number keeps a database busy (bench/README.md). */
 export const operationsAtOnce = 64;
 /**
- * The share of the time until the caller's deadline that an operation may spend on waiting and working. An operation that is
- * expected to need more time is turned away. In a standing queue, the share is smaller than in a burst.
+ * An operation may spend this share of the time until its caller's deadline on waiting and working. If it is expected to need
+ * more time, it is turned away. In a standing queue, the share is smaller than in a burst.
  */
 const burstShare = 1 / 2;
 const standingShare = 1 / 5;
 /** How long all places may be taken before the queue counts as standing, in ms. Until then, it counts as a burst. */
 const burstMs = 1_000;
 /**
- * How long a place must be free for a burst to be over, in ms. Under overload, a place is free now and then, but only for a
- * short time.
+ * A burst is over when a place has been free for this long, in ms. Under overload, places are free now and then, but not for
+ * this long.
  */
 const pauseMs = 100;
 /**

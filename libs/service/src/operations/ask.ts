@@ -29,8 +29,8 @@ export async function ask<O extends InternalOperationSpec>(
       body: new TextEncoder().encode(JSON.stringify(body)),
     },
     left,
-    // An operation between services either only reads, or has the same effect when it runs twice. So the bus may send the
-    // request again.
+    // If an operation between services runs twice, the effect is the same as if it runs once. So the bus may send the request
+    // again.
     { repeatable: true },
   );
   const code = reply.headers[codeHeader];

@@ -32,7 +32,7 @@ export class Audit {
   #id: string | undefined;
   readonly #at = new Date();
   #told: Told = {};
-  /** Whether the request leaves a row, as far as is known at this time. */
+  /** Whether the request leaves a row, as far as is known so far. */
   #isWanted: boolean;
 
   constructor(spec: OperationSpec, context: RequestContext) {
@@ -121,8 +121,8 @@ export class Audit {
   }
 
   /**
-   * Returns the row of a failure without the row's id, together with a key. Failures of the same kind in one minute have the
-   * same key (spec#audit-repeated).
+   * Returns the row of a failure, still without an id, and the key of this kind of failure. Failures of the same kind in one
+   * minute have the same key (spec#audit-repeated).
    */
   failure(code: ErrorCode): { row: Omit<AuditRow, 'id'>; alike: string } | undefined {
     const made = this.row();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { isListed } from './is-listed.ts';
 
 test.each([
-  // A service answers with `gateway/timeout` if its time is over and it has already changed something
+  // If the time for a request is over and the service has already changed something, the service answers with `gateway/timeout`
   // (spec#notifications-own-partly).
   ['gateway/unavailable', true],
   ['gateway/timeout', true],

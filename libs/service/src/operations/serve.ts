@@ -176,7 +176,7 @@ function serveSubject<App>(
     let reply: Message | undefined;
     try {
       reply = await work(message, { context, log });
-      // The bus carries no message above `maxPayload`. Without this check, the caller of a larger answer would wait in vain.
+      // The bus carries no message above `maxPayload`. Without this check, the caller would wait in vain for a larger answer.
       if (messageSize(reply) > maxPayload)
         throw new RangeError('The answer is too large for one message of the bus.');
     } catch (error) {

@@ -17,7 +17,9 @@ type UserKey = Pick<EndedUser, 'projectId' | 'userId'>;
 const batch = 10;
 const mostFailures = 50;
 
-/** Users to erase, by `<project>|<user>`. `lookAt` is the time at which the service next looks for the user's data. */
+/**
+ * Users to erase. The ids are `<project>|<user>`. `lookAt` is the time at which the service next looks for the user's data.
+ */
 export const endedUserCollection = collection<{ endedAt: number; lookAt: number }>({
   name: 'endedUsers',
   kind: 'target',

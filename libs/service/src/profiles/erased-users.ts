@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { Sweeper } from '../background/sweeper.ts';
 import { type Looks, nextLook } from './ended-users.ts';
 
-/** Users whose accounts have ended recently, by `<project>|<user>`. */
+/** Users whose accounts have ended recently. The ids are `<project>|<user>`. */
 export const erasedUserCollection = collection<{ until: number }>({
   name: 'erased',
   kind: 'copy',
@@ -16,7 +16,7 @@ export const erasedUserCollection = collection<{ until: number }>({
 });
 
 /**
- * How long a mark stays after the last look for the user's data is due, in ms. With this extra time, a delayed sweep still
+ * How long a mark stays after the time of the last look for the user's data, in ms. With this extra time, a delayed sweep still
  * finds the mark.
  */
 const spareMs = 10 * 60_000;
@@ -32,8 +32,8 @@ const batch = 1_000;
 export class ErasedUsers {
   readonly #documents: Documents;
   /**
-   * When to look for the data of a user again (Unix ms), by the id of the mark. `until` is the value of the mark. If the value
-   * differs, the user was marked again, and the looks begin again.
+   * For each mark, by its id: when to look for the data of the user again (Unix ms). `until` is the value of the mark. If the
+   * value differs, the user was marked again, and the looks begin again.
    */
   #looks = new Map<string, { until: number; lookAt: number }>();
 
@@ -92,7 +92,7 @@ export class ErasedUsers {
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);
   }
 
-  /** Calls `erase` every `everyMs` for each user who is due, with `everyMs` as the first wait (`eachDue`). */
+  /** Calls `eachDue` every `everyMs`. For each user, the first wait (`nextLook`) is also `everyMs`. */
   sweeper(
     erase: (user: UserKey) => Promise<void>,
     { lateMs, ...every }: { lateMs: number; everyMs: number; log: Logger },

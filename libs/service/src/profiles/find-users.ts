@@ -5,7 +5,7 @@ import type { Profile, ProfileParts } from './profiles.ts';
 
 /** How many users one request to identity may name. */
 const askLimit = 100;
-/** How long to wait until identity returns the present profile, if the copy has an earlier profile, in ms. */
+/** How long to wait for the present profile from identity if the copy has an earlier profile, in ms. */
 const presentMs = 500;
 
 interface Users {
@@ -21,8 +21,8 @@ interface AskContext {
 
 /**
  * Finds users by id. It first looks in the service's own copy. The copy may lack new users, because their events are still on
- * the way. So the function then asks identity for the missing users. Users that identity does not have either are absent from
- * the answer. Throws if identity is asked and does not answer.
+ * the way. So the function then asks identity for the missing users. The answer leaves out users that identity does not have
+ * either. Throws if identity is asked and does not answer.
  */
 export async function findUsers(
   parts: ProfileParts,
@@ -71,7 +71,7 @@ export async function askForUsers(
 ): Promise<PublicUser[]> {
   const found: PublicUser[] = [];
   for await (const profiles of askIdentity(bus, of, context)) {
-    // Stores each answer at once. If a later answer comes too late, nobody has to ask for these users again.
+    // Stores each answer immediately. If a later answer comes too late, nobody has to ask for these users again.
     await store.profiles.keepAll(profiles);
     found.push(...profiles.map(({ user }) => user));
   }

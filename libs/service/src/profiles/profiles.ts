@@ -28,7 +28,7 @@ export interface ProfileParts {
  */
 const keepForgottenMs = 8 * 24 * 3600 * 1000;
 
-/** A service's own copy of public users, by `<project>|<user>`. */
+/** A service's own copy of public users. The ids are `<project>|<user>`. */
 export const profileCollection = collection<StoredProfile>({
   name: 'profiles',
   kind: 'copy',

@@ -8,8 +8,8 @@ interface UserKey {
 }
 
 /**
- * Declares the collection in which a service keeps the settings of its users, by `<project>|<user>`. A user who has set nothing
- * has no document.
+ * Declares the collection in which a service keeps the settings of its users. The ids are `<project>|<user>`. A user who has
+ * set nothing has no document.
  */
 export function userSettingsCollection<Settings>(schema: DocumentSchema<Settings>): Collection<Settings> {
   return collection<Settings>({ name: 'settings', kind: 'target', version: 1, schema });

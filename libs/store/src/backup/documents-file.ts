@@ -81,8 +81,8 @@ export class DocumentsFile implements Copied, Disposable {
   }
 
   /**
-   * Stores a document, and overwrites an older one with the same id. If another document has one of its unique keys, stores
-   * nothing and returns the id of that document.
+   * Stores a document, and overwrites an older one with the same id. If another document already has one of the new document's
+   * unique keys, stores nothing and returns the id of that other document.
    */
   put(of: AnyCollection, { id, doc, changed = null, epoch = 0, newest = 0 }: Put): string | undefined {
     const table = this.#tableOf(of);

@@ -77,8 +77,8 @@ export interface ServiceBackup {
    */
   ended?(event: EventEnvelope, copied: Copied): { in: AnyCollection; id: string; doc: unknown } | undefined;
   /**
-   * Functions, by the collection's name. Each gets a stored document, and returns the document that replaces it in an anonymous
-   * copy, or `null` to leave the document out.
+   * For each collection, by its name, a function. It gets a stored document, and returns the document that replaces it in an
+   * anonymous copy, or `null` to leave the document out.
    */
   anonymous: Readonly<Record<string, (stored: AnyStored, made: MadeUp) => AnyStored | null>>;
 }

@@ -13,13 +13,13 @@ import type { DocumentsFile } from './documents-file.ts';
 import type { Follows, ServiceBackup } from './service-backup.ts';
 
 export interface CopyOptions {
-  /** Whether every consumer had already received an event when the backup began. The event was published at `position`. */
+  /** Whether every consumer had already received the event at this position of the log when the backup began. */
   hasArrived: (event: EventEnvelope, position: number) => boolean;
   /** The service's events that a consumer has given up. They count as unpublished. */
   givenUp: () => Promise<EventEnvelope[]>;
   /** Called from time to time, and at the end of a collection, with the number of documents that are copied. */
   progress?: (collection: string, count: number) => void;
-  /** Number of targets that are read at once. */
+  /** Number of targets that are read together. */
   atOnce?: number;
   /** The backup fails if the targets that it reads together keep changing for this long, in ms. */
   patienceMs?: number;
@@ -274,7 +274,9 @@ export class ServiceCopy implements AsyncDisposable {
     }
   }
 
-  /** Copies events. An event counts as unpublished if it was not published, or if a consumer may not have received it. */
+  /**
+   * Copies events. An event counts as unpublished if it was not published, or if perhaps not all consumers have received it.
+   */
   async #copyEvents(): Promise<void> {
     // Looks at the targets first. If an event is moved from its target to `events` meanwhile, the search in `events` below
     // finds it there.

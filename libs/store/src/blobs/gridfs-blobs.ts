@@ -19,7 +19,7 @@ import { eachChunk } from './each-chunk.ts';
 const chunkBytes = 255 * 1024;
 /**
  * How many chunks a reader gets from the database at a time. While a client is slow, this many chunks stay in memory. The
- * streams of the driver would fetch as much as fits into one answer of the database. This is 16 MiB.
+ * streams of the driver would fetch 16 MiB at a time, which is the size of the database's largest answer.
  */
 const readChunks = 4;
 /** How many chunks the sweep looks at in one query. The query reads only the index, not the chunks. */
@@ -55,7 +55,7 @@ interface Pass {
 
 /**
  * Bytes in MongoDB. The driver writes the chunks first and the file's document last, so that a reader finds a complete file or
- * no file. If there are chunks without a file, a process has died, or a removal was interrupted.
+ * no file. Chunks without a file come from a process that has died, or from a removal that was interrupted.
  */
 export class GridFsBlobs implements Blobs {
   readonly #client: MongoClient;
@@ -268,8 +268,8 @@ function idAt(time: number): ObjectId {
 }
 
 /**
- * A filter for the keys that begin with a prefix. The prefix ends with `/`. `0` is the next character after `/` in ASCII, so it
- * makes the upper bound of these keys.
+ * A filter for the keys that begin with a prefix. The prefix ends with `/`. In ASCII, `0` is the next character after `/`. So
+ * the upper bound of these keys has `0` in place of this `/`.
  */
 function below(prefix: string): { $gt: string; $lt: string } {
   checkKey(prefix);

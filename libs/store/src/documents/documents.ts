@@ -22,7 +22,7 @@ export interface Range {
   skip?: number;
   /** In descending order. */
   backwards?: true;
-  /** Ids or keys to leave out. `skip` does not count their documents. */
+  /** Documents with these ids or keys are left out. `skip` does not count them. */
   except?: readonly string[];
 }
 
@@ -43,9 +43,9 @@ export interface Search {
   /** If set, the search stops at the limit, and the total is the number of matches that were found. */
   uncounted?: true;
   /**
-   * The number of documents to search at once. Set this for long ranges. A search on SQLite blocks the process, so with this
-   * option it stops after this many documents, and sets `next` in its result. On MongoDB, a search blocks nothing, so it does
-   * not stop. Only for `uncounted` searches in ascending order.
+   * The number of documents that one call searches. Set this for long ranges. A search on SQLite blocks the process, so with
+   * this option it stops after this many documents, and sets `next` in its result. On MongoDB, a search blocks nothing, so it
+   * does not stop. Only for `uncounted` searches in ascending order.
    */
   atOnce?: number;
 }
@@ -211,8 +211,8 @@ export interface Documents {
    */
   change(changes: readonly AnyChange[]): Promise<('made' | Refusal)[]>;
   /**
-   * Stores copies. Of each copy, only the newest version is kept: the version with the higher epoch or, within an epoch, the
-   * higher version. A mark is newer than every version. If copies arrive at the same time, one write stores them.
+   * Stores copies. Of each copy, only the newest version is kept. A version with a higher epoch is newer; within an epoch, a
+   * higher version is newer. A mark is newer than every version. If copies arrive at the same time, one write stores them.
    */
   keep<D>(of: Collection<D>, copies: readonly Copy<D>[]): Promise<void>;
   /**
@@ -256,8 +256,9 @@ export interface Documents {
   /** Deletes rows or copies by id permanently, as `clear` does. Throws `TypeError` for targets. */
   clearIds(of: AnyCollection, ids: readonly string[]): Promise<void>;
   /**
-   * Whether a target was last changed at most `ms` ago, and has not changed since it was read. Uses the database's clock,
-   * because replicas' clocks differ. The creation of a target does not count as a change. The collection must be `dated`.
+   * Whether the last change of a target was at most `ms` ago, and was made before the target was read. Uses the database's
+   * clock, because replicas' clocks differ. The creation of a target does not count as a change. The collection must be
+   * `dated`.
    */
   changedWithin<D>(of: Collection<D>, target: Stored<D>, ms: number): Promise<boolean>;
   /**

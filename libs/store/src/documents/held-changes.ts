@@ -67,7 +67,7 @@ export class HeldChanges {
     this.#unmade.push(work);
   }
 
-  /** Runs all work that `ifUnmade` has received. Call it if it is certain that none of the changes is made. */
+  /** Runs all work that `ifUnmade` has received. Call this method when it is certain that none of the changes is made. */
   async undo(): Promise<void> {
     for (const work of this.#unmade) await work();
   }
@@ -97,8 +97,9 @@ export function afterChange<T>(work: () => T): T | undefined {
 }
 
 /**
- * Keeps `work` for later if the changes of the request are held. Does it only if it becomes certain that none of these changes
- * was made. If the process dies before that, the work is not done. `work` must not fail. Returns whether the changes are held.
+ * If the changes of the request are held, keeps `work` for later. The work is done when it becomes certain that none of these
+ * changes was made. If the process dies before that, the work is not done. `work` must not fail. Returns whether the changes
+ * are held.
  */
 export function ifUnmade(work: () => Promise<void>): boolean {
   const held = HeldChanges.current();
@@ -108,8 +109,8 @@ export function ifUnmade(work: () => Promise<void>): boolean {
 
 /**
  * Does work whose changes are not part of the request under way. These changes are made immediately, and stay even if the
- * request is refused. Use it for changes that must stay whether the request succeeds or fails, such as the record of a failed
- * attempt. These changes also do not carry an event of the request (`CarriedEvent`).
+ * request is refused. Use it for changes that must stay even if the request fails, such as the record of a failed attempt.
+ * These changes carry no event of the request either (`CarriedEvent`).
  */
 export function apart<T>(work: () => T): T {
   return holding.exit(() => CarriedEvent.without(work));

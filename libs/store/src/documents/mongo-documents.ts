@@ -55,8 +55,8 @@ export interface MongoDocumentsOptions extends Declared {
 /** Matches any time. This filter is a range, because some servers use a partial index only for ranges. */
 const ever = { $gt: new Date(0) };
 /**
- * If a page skips at most this many rows, its rows and the total are read at the same time. Otherwise, the total is read first,
- * and then the rows, if there are more rows than the page skips.
+ * If a page skips at most this many rows, its rows and the total are read at the same time. Otherwise, the total is read first.
+ * The rows are then read only if there are more rows than the page skips.
  */
 const shallow = 20_000;
 /** The number of lost races after which a change fails. A race is lost if another change of the target is made first. */

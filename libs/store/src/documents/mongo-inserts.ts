@@ -19,8 +19,8 @@ export type Inserted = 'made' | 'place' | Refusal;
 /** Maximum number of documents per write. */
 const most = 1_000;
 /**
- * How many writes in a row may store nothing before `insertAll` fails. A write may store nothing because concurrent writes have
- * the same keys, and these writes may be rolled back too. Then the keys are free, so the write is tried again.
+ * How many writes in a row may store nothing before `insertAll` fails. A write stores nothing if concurrent writes take its
+ * keys. If those writes are then rolled back too, the keys are free. So the write is tried again.
  */
 const attempts = 10;
 

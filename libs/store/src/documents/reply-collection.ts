@@ -16,8 +16,8 @@ export interface Reply {
 }
 
 /**
- * The answers, stored by caller, operation and a hash of the idempotency key. On MongoDB, a document without content is a
- * request under way.
+ * The answers. An id is made of the caller, the operation and a hash of the idempotency key. On MongoDB, a document without
+ * content is a request under way.
  */
 export const replyCollection = collection<Reply>({
   name: 'replies',

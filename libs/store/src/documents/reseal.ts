@@ -51,7 +51,8 @@ export async function resealAll(
       const some = await documents.range(of, { above, below: '~', limit: atOnce });
       const last = some.at(-1);
       if (!last) break;
-      // In the embedded form, nothing here waits.
+      // In the embedded form, the other awaits here do not yield to the event loop. This pause lets the process handle
+      // requests.
       await nextTurn();
       for (const stored of some) {
         let older = 0;

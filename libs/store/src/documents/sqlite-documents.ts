@@ -306,7 +306,7 @@ class SqliteDocuments implements Documents {
     const table = this.#tableOf(of);
     const isNew = typeof target === 'string';
     const id = isNew ? target : target.id;
-    // A new target is inserted without a search for its id first, because most inserts succeed.
+    // The id of a new target is not looked for before the insert, because most inserts succeed.
     if (isNew && set !== null && !below && table.insert(id, newRev(), set)) return undefined;
     const current = table.find(id);
     if (isNew && current) return 'there';

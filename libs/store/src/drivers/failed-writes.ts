@@ -96,7 +96,8 @@ export async function writeAll<T extends Document>(
 }
 
 /**
- * How often a write is tried if the database aborts it to end a deadlock. In each deadlock, one of the other writes succeeds.
+ * How many times a write is tried if the database aborts it to end a deadlock. In each deadlock, one of the other writes
+ * succeeds.
  */
 const attempts = 10;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GatheredWrites } from './gather-writes.ts';
 
-/** Records what is written, makes each write wait for the gate, and refuses `bad`. */
+/** Notes what is written, makes each write wait for the gate, and refuses `bad`. */
 function recorder() {
   const writes: (string | string[])[] = [];
   let gate = Promise.withResolvers<void>();

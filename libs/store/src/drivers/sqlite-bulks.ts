@@ -12,7 +12,7 @@ const turns = 3;
 const most = 4;
 
 /**
- * Makes bulks that arrive at about the same time in one transaction. Their rows are spread over the same pages, and a
+ * If bulks arrive at about the same time, makes them in one transaction. Their rows are spread over the same pages, and a
  * transaction writes each changed page only once.
  */
 export class SqliteBulks {

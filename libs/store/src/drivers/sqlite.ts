@@ -117,7 +117,7 @@ export function transaction<T>(db: DatabaseSync, work: () => T): T {
   }
 }
 
-/** If the log has this many pages (160 MB), the thread that copies the log is late, and a bulk copies the log itself. */
+/** If the log has this many pages (160 MB), a bulk copies the log itself, because the thread that copies it is late. */
 const longestLog = 40_000;
 
 /**

@@ -46,7 +46,7 @@ interface EventDocument {
 
 /** Maximum number of events in an aggregate's document. If it is reached, the events are copied out before the next change. */
 const outboxLimit = 16;
-/** If a read takes longer than this, in ms, its process may have been paused, and the read is repeated. */
+/** A read that takes longer than this, in ms, is repeated, because its process may have been paused. */
 const slowMs = 1_000;
 /** How many events one command of a search reads. A command must not take longer than the driver waits for its answer. */
 const stepLength = 2_000;
@@ -192,7 +192,7 @@ export class MongoOutbox implements Outbox {
       const waiting = { outboxAt: ever, outbox: { $elemMatch: entriesIn(range) } };
       if (await aggregates.findOne(waiting, { projection: { _id: 1 } })) return true;
     }
-    // With `at`, the index of unpublished events can be used. In a wide range, these are few.
+    // With `at`, the index of unpublished events can be used. Even in a wide range, only a few events are unpublished.
     const isWaiting = { unpublished: { $exists: true }, at: ever } as const;
     const filter = { ...eventsIn(range), ...(unpublished && isWaiting) };
     return (await this.#events.findOne(filter, { projection: { _id: 1 } })) !== null;
@@ -203,7 +203,8 @@ export class MongoOutbox implements Outbox {
     await this.#noteBatch([key], { last: position, id: event.id });
     await this.#events.updateOne(
       { _id: key },
-      // The log keeps the new copy as long as any other event, so the outbox keeps its record of the event for the same time.
+      // The log keeps the new copy for the usual time, counted from now. So the outbox keeps its record of the event for this
+      // time.
       { $set: { event: JSON.stringify(event), first: position, last: position, expireAt: keptUntil() } },
     );
   }
@@ -328,11 +329,11 @@ export class MongoOutbox implements Outbox {
   }
 
   /**
-   * Looks at copies whose keys were taken. Most of the time, the same event was copied before. If another event has the key,
-   * the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the relay
-   * reports it. Two events of an aggregate can have the same `seq` only if a database has lost an acknowledged change. If the
-   * aggregate had ended with the first event, the second event belongs to a later life of the aggregate. In this life, `seq`
-   * counts from 1 again. Such a copy is not marked.
+   * Looks at copies whose keys were taken. Usually, a key was taken by an earlier copy of the same event. If another event has
+   * the key, the copy gets a key of its own (`besideKey`), so that it is published too. Such a copy is also marked, so that the
+   * relay reports it. Two events of an aggregate can have the same `seq` only if a database has lost an acknowledged change. If
+   * the aggregate had ended with the first event, the second event belongs to a later life of the aggregate. In this life,
+   * `seq` counts from 1 again. Such a copy is not marked.
    */
   async #keepConflicts(copies: readonly EventDocument[]): Promise<void> {
     if (copies.length === 0) return;
@@ -393,7 +394,7 @@ function storedOf({ _id, event, at, conflict }: EventDocument): StoredEvent {
   return { key: _id, ...readEventText(event), at: at.getTime(), ...(conflict && { conflict }) };
 }
 
-/** Until when the outbox keeps what is published now. */
+/** The time until which the outbox keeps an event that is published now. */
 function keptUntil(): Date {
   return new Date(Date.now() + keepMs);
 }
