@@ -25,7 +25,7 @@ async function* bytesOf(text: string) {
   yield Buffer.from(text);
 }
 
-it('if a copy fails while the next blobs are listed, `copyBlobs` rejects after all other copies have ended', async () => {
+it('if a copy fails during the listing, `copyBlobs` rejects only after all other copies have ended', async () => {
   const keys = Array.from({ length: 4 }, (_, index) => `a/${index}`);
   const ended: string[] = [];
   const copied = copyBlobs(
@@ -85,7 +85,7 @@ it('`copyBlobs` copies only missing blobs, without a list of all blobs of the ot
 });
 
 it.each(['stat', 'read'] as const)(
-  'a blob in a folder is damaged if the disk cannot read it, except if the whole folder is gone (%s)',
+  'a blob counts as damaged if the disk cannot read it, but not if the whole folder is gone (%s)',
   async (call) => {
     await using home = await createBlobHome('folder');
     const { folder } = home.config as { folder: string };
@@ -315,7 +315,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
       const file = await db.collection(`${bucketName}.files`).findOne({ filename: 'damaged/cut' });
       await db.collection(`${bucketName}.chunks`).deleteOne({ files_id: file!._id, n: 1 });
     } else {
-      // A file that has been cut off cannot be told from a file that was stored with fewer bytes.
+      // A file that has lost its end looks the same as a file that was stored with fewer bytes.
       await blobs.put('damaged/cut', pieces(bytes.subarray(0, readable)));
     }
     const names = ['damaged/cut', 'damaged/missing', 'damaged/whole'];
@@ -449,7 +449,7 @@ describe.each(availableBlobHomes())('a store of bytes in %s', (kind) => {
     await leave();
     await chunks.insertOne({ files_id: ObjectId.createFromTime(Date.now() / 1000 - 120), n: 1 });
     await Promise.all([blobs.sweep(60_000), another.sweep(60_000)]);
-    // Only the recent chunk was removed, because the pass of this day was made already.
+    // Only the recent chunk was removed, because the daily pass had been made before.
     expect(await home.unfinished()).toBe(1);
 
     await passes.updateMany({}, [{ $set: { at: { $subtract: ['$at', 86_400_000] } } }]);

@@ -72,7 +72,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
     await agrees();
   });
 
-  it('many changes create missing targets, and return which targets another process created first', async () => {
+  it('many changes create missing targets, and the result says which targets another process created first', async () => {
     const lamps = await off();
     await lampsOf(world.db).deleteMany({ _id: { $in: [lampNames[0], lampNames[1]] } });
     const [, , third] = lamps;
@@ -109,7 +109,7 @@ describe.skipIf(!hasMongo)('many changes at once', () => {
   );
 
   it.each(['announced', 'committed', 'rows'] as const)(
-    'each change is counted only one time, even if another process settles some of them at the step %s',
+    'each change is counted only once, even if another process settles some of the changes at the step %s',
     async (step) => {
       const others = new Settler(await world.another());
       const lamps = await off();

@@ -8,7 +8,7 @@ import { type Box, box, boxes, declared, putInto, things, totals } from './docum
 const ids = ['a', 'b', 'c'];
 const labels = ['', 'x', 'y'];
 
-/** An act on a box. `ago` says which read of the box the act uses: 0 is the last read, 1 is the read before, and so on. */
+/** An act on a box. It uses an earlier read of the box. `ago` says which one: 0 is the last, 1 is the one before. */
 type Act =
   | { kind: 'make'; id: string; label: string }
   | { kind: 'label'; id: string; label: string; ago: number }
@@ -39,7 +39,7 @@ class Model {
   readonly boxes = new Map<string, Box>();
   /** The reads of each box. `changes` says how many changes had been made in all boxes at the time of the read. */
   readonly reads = new Map<string, { read: Stored<Box>; changes: number }[]>();
-  /** For each box, the number of its last change; all changes of all boxes are numbered. */
+  /** For each box, the number of its last change. The changes of all boxes are numbered together. */
   readonly changedAt = new Map<string, number>();
   changes = 0;
   readonly rows = new Set<string>();
@@ -54,7 +54,7 @@ class Model {
 function asked(model: Model, one: Act): { change: DocumentChange<Box>; expected: 'made' | Refusal } | null {
   const current = model.boxes.get(one.id);
   if (one.kind === 'make') {
-    // If a box is made again, its events need other `seq`s than its earlier events.
+    // If a box is made again, the events of the new box must not repeat the `seq`s of the old box.
     const set = box({ label: one.label, seq: 1_000 * (model.changes + 1) });
     const change = { in: boxes, target: one.id, set };
     if (current) return { change, expected: 'there' };

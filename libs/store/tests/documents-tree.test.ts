@@ -85,7 +85,7 @@ describe.each(availableEngines())('documents below a parent (%s)', (engine) => {
     expect(await remaining([], 9)).toEqual([]);
   });
 
-  it('documents that have not changed are erased with their rows after their events were copied out', async () => {
+  it('unchanged documents and their rows are erased once the events of the documents were copied out', async () => {
     await documents.change([inside('top', 'a'), inside('top', 'b')]);
     const [a, b] = [await readBox(documents, 'a'), await readBox(documents, 'b')];
     await documents.change([putInto(b, 2), putInto(a, 2)]);
@@ -150,7 +150,7 @@ describe.runIf(availableEngines().includes('containers'))('documents below a par
     return ends.adopt(await openMongoDocuments({ ...config, ...declared, onStep }), (one) => one.close());
   }
 
-  /** Ids of all documents that are stored in a collection, with and without content, except deleted rows. */
+  /** Ids of all documents that are stored in a collection, even those without content, but not those of deleted rows. */
   async function storedIn(name: string): Promise<unknown[]> {
     await using client = new MongoClient(config.url);
     const found = await client

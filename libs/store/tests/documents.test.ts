@@ -224,7 +224,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect(await documents.change([inner])).toEqual(['made']);
     });
 
-    it('if changes race for one key or one document, one succeeds, and the others can be tried again', async () => {
+    it('if changes race for a key or a document, one change succeeds, and the others can be tried again', async () => {
       const other = await openDocuments(place.config, declared);
       const both = [documents, other];
       try {
@@ -396,7 +396,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
       expect((await read('two')).doc).toEqual({ text: 'New', note: 'Late', colour: 'red' });
     });
 
-    it('do not survive a change that erases, nor a deletion', async () => {
+    it('are lost by a deletion, and by a change that erases', async () => {
       const emptied = { ...(await read('one')).doc, text: '' };
       await some.change([{ in: older, target: await read('one'), set: emptied, erases: true }]);
       expect((await read('one')).doc).toEqual({ text: '', note: 'Soon' });
@@ -432,7 +432,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect((await one('a')).doc.label).toBe('New');
   });
 
-  it('the documents of a dated collection record by the database’s clock when they were changed', async () => {
+  it('a dated collection keeps the time of each document’s change, by the database’s clock', async () => {
     const notes = collection<{ text: string }>({
       ...{ name: 'notes', kind: 'target', version: 1, schema: z.object({ text: z.string() }), dated: true },
     });
@@ -495,7 +495,7 @@ describe.each(availableEngines())('documents (%s)', (engine) => {
     expect(await documents.outbox.unpublished(10)).toHaveLength(1);
   });
 
-  it('copies are replaced only by newer versions, and never after a mark', async () => {
+  it('a copy is replaced only by a newer version, and a mark is never replaced', async () => {
     const name = async () => (await documents.get(owners, ['ann'])).get('ann')?.doc.name;
     const keep = (doc: string, epoch: number, version: number | 'mark') =>
       documents.keep(owners, [{ id: 'ann', doc: { name: doc }, epoch, version }]);
@@ -754,7 +754,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
     }
   });
 
-  it('counters that a change is about to add to are not cleared', async () => {
+  it('a counter is not cleared while a change is about to add to it', async () => {
     await using place = await createStore('containers');
     const { config } = place;
     if (config.kind !== 'mongo') throw new Error('There is no MongoDB.');
@@ -805,7 +805,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
   });
 
   it.each(['announced', 'committed', 'rows', 'counters', 'settled'] as const)(
-    'each document is completely changed or unchanged if a process dies after the step %s of many changes',
+    'if a process dies after the step %s of many changes, each document is changed completely or not at all',
     async (last) => {
       await using place = await createStore('containers');
       const { config } = place;
@@ -845,7 +845,7 @@ describe.runIf(availableEngines().includes('containers'))('documents on MongoDB'
   );
 
   it.each(['announced', 'committed', 'rows', 'counters'] as const)(
-    'a document is completely changed or unchanged if a process dies after the step %s',
+    'if a process dies after the step %s, a document is changed completely or not at all',
     async (last) => {
       await using place = await createStore('containers');
       const { config } = place;

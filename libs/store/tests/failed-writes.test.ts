@@ -21,7 +21,7 @@ describe.runIf(availableEngines().includes('containers'))('writes of many at onc
   afterAll(() => undo.disposeAsync());
 
   const row = (name: string): Thing => ({ _id: name });
-  /** A document that a database refuses, but not because its key is taken. */
+  /** The database refuses this document for another reason than a taken key. */
   const impossible = { _id: ['no', 'key'] } as unknown as Thing;
 
   test('reads and writes use the concern `majority`', () => {
@@ -36,7 +36,7 @@ describe.runIf(availableEngines().includes('containers'))('writes of many at onc
     expect(await things.countDocuments()).toBe(4);
   });
 
-  test('writes of many documents fail if any write was refused for another reason, even if it was not the first', async () => {
+  test('writes fail if one is refused for another reason than a taken key, even if it is not the first', async () => {
     await things.deleteMany({});
     await things.insertOne(row('there'));
     const mixed = () => [row('there'), impossible, row('new')];

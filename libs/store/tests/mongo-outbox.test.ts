@@ -92,7 +92,7 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await outbox.unpublished(10);
       await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
       // Acts like a failover: the change with the event `phantom` is rolled back, and a change with the event `real` is made
-      // instead. Or the aggregate is removed after the event `phantom`, and stored again.
+      // instead. If `isEnd` is set, the aggregate is removed after the event `phantom` and stored again.
       if (isEnd) await outbox.noteEnd(eventKey(phantom));
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       const [found, ...others] = await outbox.unpublished(10);

@@ -245,7 +245,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
     expect((await outbox.unpublished(10)).map(({ key }) => key)).toEqual([eventKey(stays)]);
   });
 
-  test('the key of an event whose content was replaced is in no mark after the event is removed', async () => {
+  test('after an event with replaced content is removed, its key is in no mark', async () => {
     const { outbox, store } = world;
     const [gone, stays] = [event('gone'), event('stays')];
     for (const one of [gone, stays]) await store(one);

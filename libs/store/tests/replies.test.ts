@@ -62,7 +62,7 @@ describe.each(availableEngines())('answers that are stored with their change (%s
     expect(await replies.keep(await held('ahead'), begun, answered('first'))).toBe('made');
   });
 
-  it('a refused request leaves nothing behind, and gets the refusal when its work is done again', async () => {
+  it('a refused request leaves nothing behind, and its work gets the refusal when it runs again', async () => {
     await documents.change([{ in: boxes, target: 'there', set: box({ owner: 'ann', label: 'Taken' }) }]);
     const begun = await claim('b');
     const work = async () => {

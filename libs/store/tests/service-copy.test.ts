@@ -78,7 +78,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
       .all()
       .map(({ id, doc }) => ({ id: String(id), doc: JSON.parse(String(doc)) as Box }));
 
-  it('the copy has the rows and events of each target at one version, and their totals', async () => {
+  it('the copy has one version of each target with its rows and events, and totals that match the rows', async () => {
     using file = await copyWhile(async (round) => {
       await Promise.all(
         ids.map(async (id) => (round % 3 === 2 ? takeFirst(id) : make(putInto(await read(id), 10 + round)))),
@@ -121,7 +121,7 @@ describe.runIf(availableEngines().includes('containers'))('a copy of a service t
     }
   }, 60_000);
 
-  it('the copy has no events of a target that is created meanwhile, even by a process whose clock is behind', async () => {
+  it('the copy has no events of a target that is created meanwhile, even if its creator’s clock is behind', async () => {
     const created = (id: string, minutes: number) => ({
       ...told(id, { seq: 1 }),
       occurredAt: new Date(Date.now() - minutes * 60_000).toISOString(),

@@ -173,7 +173,7 @@ describe.skipIf(!hasMongo)('settler', () => {
   });
 
   it.each(['committed', 'rows', 'counters'] as const)(
-    'tolerates a process that continues from the step %s after a later change took its rows away',
+    'tolerates a process that continues from the step %s after a later change has removed its rows',
     async (step) => {
       const slow = pausingAt(world, step);
       const off = await lampOff();
@@ -187,7 +187,7 @@ describe.skipIf(!hasMongo)('settler', () => {
     },
   );
 
-  it('tolerates a process that continues after its rows were taken away and permanently deleted', async () => {
+  it('tolerates a process that continues after its rows were removed and permanently deleted', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const slow = pausingAt(world, 'committed');
     const off = await lampOff();
@@ -245,7 +245,7 @@ describe.skipIf(!hasMongo)('settler', () => {
   });
 
   it.each(['committed', 'rows', 'counters'] as const)(
-    'leaves a recent change at the step %s to its writer, and a reader sees all acknowledged changes',
+    'leaves a recent change to its writer at the step %s, and a reader sees all acknowledged changes',
     async (step) => {
       // The clock stands still. So for the reader, the change stays recent, no matter how long this test takes.
       vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
@@ -278,7 +278,7 @@ describe.skipIf(!hasMongo)('settler', () => {
       },
     });
     await Promise.all(Array.from({ length: 30 }, () => viewAll(world.db, reading)));
-    // The change has one intent with each of two owners.
+    // The change has an intent in the counter of each of two owners.
     expect(settled).toBeGreaterThan(0);
     expect(settled).toBeLessThanOrEqual(2);
   });

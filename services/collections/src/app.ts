@@ -6,7 +6,7 @@ import type { CollectionStore } from './store/index.ts';
 /** What the handlers of this service need. */
 export interface AppContext {
   store: CollectionStore;
-  /** Used to withdraw the published events of an erased user. */
+  /** For withdrawing the published events of an erased user. */
   bus: Bus;
   /** Publishes the events that were stored with changes. */
   relay: Pick<Relay, 'kick'>;

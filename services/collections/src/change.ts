@@ -13,8 +13,8 @@ interface ChangeRequest {
 
 /**
  * Reads one of the caller's collections and calls `attempt` to change it. If `attempt` returns `null`, another change came
- * first. Then this function reads the collection and calls `attempt` again. In one process, changes of the same collection that
- * have to repeat their attempts run one after the other. Throws `collection/not-found` and the errors of `untilMade`.
+ * first. Then this function reads the collection and calls `attempt` again. If several changes of the same collection repeat
+ * their attempts in one process, they run one after the other. Throws `collection/not-found` and the errors of `untilMade`.
  */
 export async function changeCollection<T extends object>(
   request: ChangeRequest,

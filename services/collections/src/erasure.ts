@@ -4,8 +4,8 @@ import type { AppContext } from './app.ts';
 import { changed, collectionEvent, type Owner } from './collection.ts';
 
 /**
- * How long data of a user may still arrive after the user's account has ended, in ms. After this time, every request that began
- * before the end is over.
+ * How long data of a user may still arrive after the user's account has ended, in ms. By then, all requests that began before
+ * the end of the account have finished.
  */
 export const lateMs = 10 * 60_000;
 
@@ -27,7 +27,7 @@ export const usersSubscription = subscription({
 });
 
 /**
- * Erases what is stored of a user now. If this function has erased the user before, this is data that has arrived since then.
+ * Erases the data that is now stored of a user. If the user was erased before, this is only data that has arrived since then.
  */
 export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   for (let root = await app.store.root(owner); root; root = await app.store.root(owner)) {

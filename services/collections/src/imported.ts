@@ -25,7 +25,10 @@ export function importedRecord(
   };
 }
 
-/** Returns the collection as it is after an import has saved the entities `added` in it. Imported entities make no events. */
+/**
+ * Returns the collection as it is after an import. `added` holds the entities that the import has saved in it. Imported
+ * entities make no events.
+ */
 export function withSaved(collection: CollectionRecord, added: readonly EntityRecord[]): CollectionRecord {
   return {
     ...collection,

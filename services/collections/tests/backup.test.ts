@@ -16,7 +16,7 @@ import { placeOf } from '../src/store/place.ts';
 import { countStored } from './support/raw.ts';
 import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
-/** A backup's file that calls `onPut` each time before a document is stored in it. */
+/** The file of a backup. Before a document is stored in this file, `onPut` is called. */
 class WatchedFile extends DocumentsFile {
   onPut: (id: string) => void = () => undefined;
   override put(...args: Parameters<DocumentsFile['put']>): string | undefined {

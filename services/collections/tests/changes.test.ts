@@ -16,7 +16,7 @@ describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
     vi.restoreAllMocks();
   });
 
-  /** A collection in a store, and a function that makes a replica which changes the collection. */
+  /** Makes a store with a collection. The function `replica` makes a replica of the service that changes this collection. */
   async function setUp(undo: AsyncDisposableStack) {
     const { bus } = undo.use(await createRuntime(engine));
     const place = undo.use(await createStore(engine));

@@ -43,7 +43,7 @@ describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
     );
     expect(answer.status).toBe(400);
   };
-  /** Waits until exactly as many collections and entities of a user are stored as `left` says. */
+  /** Waits until the numbers of stored collections and entities of a user are exactly those in `left`. */
   const expectPurged = (left: Stored, { userId = root.userId, timeoutMs = 15_000 } = {}) =>
     waitFor(
       async () => {

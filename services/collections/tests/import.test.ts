@@ -113,7 +113,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
   });
 
-  it('the sweep removes a half-made collection, but not too early if the clock of its machine is an hour ahead', async ({
+  it('the sweep removes a half-made collection, but never too early, even if its clock is an hour ahead', async ({
     skip,
   }) => {
     const { config } = place;
@@ -151,7 +151,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.find(owner, one.id)).toEqual(one);
   });
 
-  it('a deleted collection is not imported again, before or after its purge, no matter which parent the row names', async () => {
+  it('a deleted collection is not imported again, even after its purge, no matter which parent the row names', async () => {
     const root = await rootOf();
     const parent = below(root, importedId(owner, 'parent'));
     const child = below(parent, importedId(owner, 'child'));
@@ -247,8 +247,8 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.insert([below(await rootOf(), id)])).toEqual(['stored']);
   });
 
-  // If the imports deadlock, some engines abort a write to end the deadlock. The abort may come only after seconds, in each
-  // round, so the test has a long time limit.
+  // If the imports deadlock, some engines abort a write to end the deadlock. In each round, it may take seconds until the abort
+  // comes, so the test has a long time limit.
   it('concurrent imports of the same rows store each row once, and report none as deleted', {
     timeout: 120_000,
   }, async () => {

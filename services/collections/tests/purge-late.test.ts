@@ -64,7 +64,7 @@ describe.skipIf(!availableEngines().includes('containers'))('a purge and late wr
     await store.close();
   });
 
-  test('the purge is not undone by a change that was committed before it and writes its row after it', async () => {
+  test('a change that was committed before the purge does not undo the purge when it writes its row', async () => {
     await using place = await createStore('containers');
     const store = await openStore(place.config);
     const root = await makeBelow(store, owner, null);

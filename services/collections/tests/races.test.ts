@@ -12,7 +12,7 @@ describe.each(availableEngines())('a collection that many requests use at once (
   });
   afterAll(() => world?.[Symbol.asyncDispose]());
 
-  test('is made only once as the root of a user and project, with one event, even if many requests ask for it', async () => {
+  test('is made only once, with one event, if many requests ask for the root of a user in a project', async () => {
     const userId = randomUUID();
     const events = await world.events();
     const roots = await Promise.all(

@@ -23,7 +23,7 @@ describe.each(availableEngines())('failures (%s)', (engine) => {
     expect(events[0]).toMatchObject({ type: 'collection.created', aggregate: { id: root.id, seq: 1 } });
   });
 
-  test('if the database is gone, the answer is collection/server-error, before the caller gives up', async () => {
+  test('if the database is gone, the answer collection/server-error comes before the caller gives up', async () => {
     await using world = await startWorld(engine, { instances: 0 });
     await using place = await fragileStore(world.store);
     await using service = await startCollections(world.runtime, { store: place.config });

@@ -38,7 +38,7 @@ export async function act(
      * the actor.
      */
     actorId?: string;
-    /** The time until which to keep trying, in Unix ms. */
+    /** When to stop trying, in Unix ms. */
     deadline?: number;
   },
   read: () => Promise<Pair>,

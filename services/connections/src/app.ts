@@ -7,7 +7,7 @@ export interface AppContext {
   store: ConnectionStore;
   /** How many times the database was restored from a backup. */
   epoch: number;
-  /** Used to ask identity about users that this service's copy does not hold yet. */
+  /** For asking identity about users that this service's copy does not hold yet. */
   bus: Bus;
   /** Publishes stored events. `kick` is called after each commit that stored an event. */
   relay: Relay;

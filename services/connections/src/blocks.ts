@@ -15,7 +15,7 @@ interface Blocking {
    * the actor.
    */
   actorId?: string;
-  /** The time until which to keep trying, in Unix ms. */
+  /** When to stop trying, in Unix ms. */
   deadline?: number;
 }
 

@@ -33,7 +33,7 @@ export const endedUsers: EventSubscription<AppContext> = subscription({
 });
 
 const everyMs = 1_000;
-/** The maximum time, in ms, that a request may go on after the account's end, if the request found the user before the end. */
+/** If a request found the user before the account's end, it may go on for at most this time after the end, in ms. */
 const lateMs = 60_000;
 
 type Parts = Pick<AppContext, 'store' | 'relay' | 'bus'>;

@@ -34,7 +34,7 @@ export function differingFields(
   const isRequester = given.requesterId === stored.requesterId;
   const isReceiver = given.receiverId === stored.receiverId;
   const isSame: Record<keyof ImportedConnection, boolean> = {
-    // A row is only compared with a stored connection that has the same id, so the ids never differ.
+    // A row is compared only with a stored connection of the same id, so the ids never differ.
     id: true,
     requesterId: isRequester,
     requesterForeignId: isRequester,

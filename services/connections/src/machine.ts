@@ -43,9 +43,9 @@ const rules: Record<PairState, Partial<Record<Action, Rule | ErrorCode>>> = {
 /**
  * Decides what an action leads to, or with which error code it is refused (spec#connections-request-refused,
  * spec#connections-no-party). The checks come in this order: First, a request is refused if either user blocks the other. Then
- * `connection/not-found` refuses an action that has no rule in the state. It also refuses any action except a request if the
- * actor has no part in the pair. Then an action is refused if the state allows it to nobody. Last, an actor with the wrong part
- * is refused.
+ * an action that has no rule in the state is refused with `connection/not-found`. If the actor has no part in the pair, any
+ * action except a request gets the same error. Then an action is refused if the state allows it to nobody. Last, an actor with
+ * the wrong part is refused.
  */
 export function decide(
   state: PairState,

@@ -5,7 +5,7 @@ interface Asking {
   projectId: string;
   requesterId: string;
   receiverId: string;
-  /** The time until which to look for a common connection, in Unix ms. */
+  /** When to stop looking for a common connection, in Unix ms. */
   deadline: number;
 }
 

@@ -21,7 +21,7 @@ export function searchOf(given: {
 }
 
 /**
- * Reads the rows of a list whose people match a search. Leaves out `hidden` people. `total` counts all matches. The function
+ * Reads those rows of a list whose people match a search. Leaves out `hidden` people. `total` counts all matches. The function
  * reads the whole list and the search keys of its people, 1,000 at a time. It does so for two reasons. No index of names has
  * the order of the list, and the total is known only after all rows are read. `ConnectionStore.list` reads lists without a
  * search.

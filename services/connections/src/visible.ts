@@ -46,7 +46,7 @@ export async function listVisible(
 }
 
 /**
- * The keys of the rows in a list that belong to hidden people. With `settled`, later reads of the list's total count these
+ * The keys of those rows of a list that belong to hidden people. With `settled`, later reads of the list's total count these
  * rows.
  */
 export async function hiddenKeys(

@@ -9,7 +9,7 @@ import { openStore } from '../src/store/index.ts';
 import { storeLongLists } from './support/long-list.ts';
 
 describe.each(availableEngines())('long lists, %s', (engine) => {
-  it('are not read on after the deadline of the request', async () => {
+  it('are not read any further after the deadline of the request', async () => {
     await using place = await createStore(engine);
     const [projectId, userId, receiverId] = [randomUUID(), randomUUID(), randomUUID()];
     // A list is read in chunks of 1,000 rows, so this list needs two. The deadline is checked between them.

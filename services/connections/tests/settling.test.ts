@@ -62,7 +62,7 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     store.list({ projectId, ownerId, list: name, from: { skip: 0 }, limit: 10 });
 
   it.each(['sent', 'received'] as const)(
-    'a change that is cut off after its commit is completed before the list %s is read',
+    'before the list %s is read, a committed change that was cut off is completed',
     async (name) => {
       await requestCutOff();
       aSecondLater();
@@ -71,14 +71,14 @@ describe.skipIf(!availableEngines().includes('containers'))('pairs on MongoDB', 
     },
   );
 
-  it('a change that is cut off after its commit is completed before the next change', async () => {
+  it('before the next change, a committed change that was cut off is completed', async () => {
     await requestCutOff();
     await perform(store, { projectId, userId: bob, otherId: ann, action: 'accept' });
     expect(await list(bob, 'received')).toEqual({ entries: [], total: 0 });
     expect(await unsettled()).toBe(0);
   });
 
-  it('a change that is cut off after its commit is completed by the sweep', async () => {
+  it('the sweep completes a committed change that was cut off', async () => {
     await requestCutOff();
     await waitFor(async () => {
       await store.sweep();

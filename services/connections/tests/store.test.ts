@@ -187,7 +187,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
     const ownerId = randomUUID();
     const others = Array.from({ length: 12 }, () => randomUUID());
     const base = Date.parse('2026-03-01T00:00:00.000Z');
-    // Every three entries share one time, so that the order also depends on ids.
+    // Each time is that of three entries, so that the order also depends on ids.
     const timeOf = (index: number) => new Date(base + Math.floor(index / 3));
     const read = (from: { skip: number } | { after: string }, limit: number) =>
       store.list({ projectId, ownerId, list: 'established', from, limit });
@@ -210,7 +210,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect(total).toBe(12);
     });
 
-    it('can be read from any row number on, and after any entry', async () => {
+    it('can be read from any row number, or after any given entry', async () => {
       const all = (await read({ skip: 0 }, 100)).entries;
       for (const at of [0, 1, 5, 11]) {
         expect((await read({ skip: at }, 3)).entries).toEqual(all.slice(at, at + 3));
@@ -222,7 +222,7 @@ describe.each(availableEngines())('store, %s', (engine) => {
       expect(await read({ skip }, 3)).toEqual({ entries: [], total: 12 });
     });
 
-    it('leaves out the given rows, no matter from which row it is read, and does not count them', async () => {
+    it('leaves out the given rows and does not count them, no matter where the reading begins', async () => {
       const all = (await read({ skip: 0 }, 100)).entries;
       const without = [all[1]!, all[5]!].map(entryKey);
       const range = { projectId, ownerId, list: 'established', limit: 4, without } as const;

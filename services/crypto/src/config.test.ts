@@ -13,7 +13,7 @@ test.each([
   expect(testTokensAllowed(readConfig(cryptoConfig, { NATS_URL: 'nats://127.0.0.1', ...env }))).toBe(allowed);
 });
 
-test('a value of ALLOW_TEST_TOKENS other than true or false stops the start', () => {
+test('if ALLOW_TEST_TOKENS is neither true nor false, the service does not start', () => {
   expect(() => readConfig(cryptoConfig, { NATS_URL: 'nats://127.0.0.1', ALLOW_TEST_TOKENS: 'yes' })).toThrow(
     'ALLOW_TEST_TOKENS: true or false is needed',
   );

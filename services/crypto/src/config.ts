@@ -13,7 +13,7 @@ export const cryptoConfig = z.object({
 });
 
 /**
- * Whether test tokens are signed. Outside production, they always are. In production, `ALLOW_TEST_TOKENS` decides
+ * Whether test tokens are signed. Outside production, they are always signed. In production, `ALLOW_TEST_TOKENS` decides
  * (spec#test-tokens-production).
  */
 export function testTokensAllowed(

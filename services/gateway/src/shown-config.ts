@@ -2,8 +2,8 @@ import { isWebOrigin } from '@kith/contracts';
 import { z } from 'zod';
 
 /**
- * Reads a list that is separated by commas. If an entry is wrong, `refuse` returns the end of a sentence that begins with the
- * entry.
+ * Reads a list that is separated by commas. If an entry is wrong, `refuse` says what is wrong. Its text continues a sentence
+ * whose first word is the entry.
  */
 function list(refuse: (entry: string, all: readonly string[]) => string | undefined) {
   return z.string().transform((text, context): readonly string[] => {

@@ -84,7 +84,7 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
     expect(seen.map(({ body }) => body.length)).toEqual([limit, limit]);
   });
 
-  it('refuses a declared length that is too large before any byte of the body is sent', async () => {
+  it('refuses a body with too large a declared length, before any byte of the body is sent', async () => {
     const answer = await bare(`Content-Type: application/json\r\nContent-Length: ${limit + 1}\r\n`);
     expectError(answer, 'request/too-large');
   });

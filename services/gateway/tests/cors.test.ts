@@ -55,7 +55,7 @@ describe.each(availableEngines())('CORS on %s', (engine) => {
     expectError(await send(test.gateway.port, { method: 'OPTIONS', path: '/nothing' }), 'route/not-found');
   });
 
-  it('lets pages read the headers of spec#cors-exposed, on errors, too', async () => {
+  it('lets pages read the headers of spec#cors-exposed, even on errors', async () => {
     for (const target of [path, '/nothing']) {
       const { headers } = await send(test.gateway.port, { path: target, headers: { origin } });
       expect(headers['access-control-allow-origin']).toBe(origin);

@@ -17,7 +17,7 @@ import {
 
 const names = Object.keys(exportUser.parts.sections) as SectionName[];
 const none = Object.fromEntries(names.map((name) => [name, []]));
-/** This time is longer than a test waits for anything. */
+/** No test waits this long for anything. */
 const hourMs = 3_600_000;
 const never = hourMs;
 

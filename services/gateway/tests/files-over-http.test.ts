@@ -307,7 +307,7 @@ describe('requests that the gateway passes on to a file service', () => {
     ['timeout', { REQUEST_TIMEOUT_MS: '100' }, 'The service has not answered in 100 ms.'],
     ['invalid_answer', {}, 'The answer has the status 403, but lacks the header Kith-Status.'],
   ])(
-    'if requests cannot be passed on, the metrics count each of them, and the log says why once a minute: %s',
+    'if requests cannot be passed on, the metrics count each one, and the log gives the reason once a minute: %s',
     async (reason, changes, message) => {
       const answers: Record<string, typeof answer> = {
         connection_failed: (request) => request.socket.destroy(),

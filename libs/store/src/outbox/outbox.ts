@@ -10,7 +10,9 @@ export interface StoredEvent {
   traceparent?: string | undefined;
   /** When the event was stored, Unix ms. It cannot have been published before this time. */
   at: number;
-  /** Another event of the same aggregate has the same `seq`, and the aggregate has not ended with that event (`noteEnd`). */
+  /**
+   * Set if another event of the aggregate has the same `seq`, although the aggregate has not ended with that event (`noteEnd`).
+   */
   conflict?: true;
 }
 
@@ -113,8 +115,8 @@ export interface HeardLog {
   /** `created` of `Bus.log()`. */
   created: string;
   /**
-   * For each durable: an end of the log that the durable has reached, and a later end, `next`. The durable had not reached
-   * `next` when it was last checked.
+   * For each durable: an end of the log that the durable has reached. `next` is a later end that the durable had not reached at
+   * the last check.
    */
   durables: Record<string, LogEnd & { next?: LogEnd }>;
 }

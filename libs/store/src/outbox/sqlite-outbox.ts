@@ -43,7 +43,7 @@ const markColumn = `
   UPDATE marks SET keys = (SELECT json_group_array(value) FROM json_each(marks.keys)
     WHERE EXISTS (SELECT 1 FROM events WHERE key = value AND mark = marks.position));`;
 
-/** The tables of an outbox, and later additions to them. Each part is made in a file that does not have it yet. */
+/** The tables of an outbox, and later additions to them. If a file lacks a part, this part is made. */
 export const sqliteOutboxParts = [
   { name: 'events', statements: [eventsTable, marksTables] },
   { name: 'events by time', statements: [publishedIndex] },
@@ -104,7 +104,7 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
     this.#holds = db.prepare(
       'SELECT 1 FROM events WHERE key > ? AND key < ? AND instr(event, ?) > 0 AND published <= ? LIMIT 1',
     );
-    // For a wide range: reads only the events that are not published yet, which are few.
+    // For a wide range: reads only the events that are not published yet. There are few of these.
     this.#holdsWaiting = db.prepare(
       `SELECT 1 FROM events INDEXED BY events_unpublished
          WHERE published = 0 AND key > ? AND key < ? AND instr(event, ?) > 0 LIMIT 1`,
@@ -133,7 +133,8 @@ export class SqliteOutbox extends SqliteFacts implements Outbox {
 
   /** Stores an event; call it inside the transaction of the change. */
   add(event: EventEnvelope): void {
-    // Uses the current time. For imported data, `occurredAt` may lie in the future, and the event would be kept for too long.
+    // Uses the current time, not `occurredAt`, which may lie in the future for imported data. The event would then be kept too
+    // long.
     const stored = [eventText(event), Date.now()] as const;
     if (this.#insert.run(eventKey(event), ...stored).changes === 1) return;
     // For example, a late request can store an aggregate of an erased user again. The numbers (`seq`) of this aggregate then

@@ -15,8 +15,8 @@ export interface ManyChange extends Omit<Change, 'events'> {
 /**
  * Makes many changes with the same steps and guarantees as `Settler.change`. Each step writes all changes together. Returns for
  * each change whether it was made. A change is not made in three cases: its target has changed since it was read, another
- * change has taken a unique key, or the database aborted the change to end a deadlock. All targets are in one collection, and
- * no two changes have the same target.
+ * change has taken a unique key, or the database aborted the change because of a deadlock. All targets are in one collection,
+ * and no two changes have the same target.
  */
 export async function changeAll(
   db: Db,
@@ -88,8 +88,7 @@ interface Count {
 }
 
 /**
- * Adds all intents to their counters. Rejects if a counter was erased meanwhile, or does not have room for more intents in
- * time.
+ * Adds all intents to their counters. Rejects if a counter was erased meanwhile, or stays full for too long.
  */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {

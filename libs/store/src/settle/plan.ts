@@ -44,8 +44,8 @@ export interface Plan {
 }
 
 /**
- * A target document: writing it commits a change. If its id is used again after a deletion, the `rev` of the new document must
- * begin above the last `rev` of the deleted one.
+ * A target document. Writing this document commits a change. If its id is used again after a deletion, the `rev` of the new
+ * document must begin above the last `rev` of the deleted one.
  */
 export interface TargetFields extends OutboxFields {
   _id: string;
@@ -55,8 +55,7 @@ export interface TargetFields extends OutboxFields {
    */
   rev: number;
   /**
-   * The change that made this `rev`. If an intent was fenced off after this change, `rev` has gone up without a change, and
-   * `lastOp` still names the earlier change.
+   * The last change of the target. If an intent is fenced off after this change, `rev` goes up, but `lastOp` stays the same.
    */
   lastOp?: string;
   unsettled?: Plan;

@@ -6,21 +6,23 @@ import { writeRow } from './write-row.ts';
 export type Step = 'announced' | 'committed' | 'rows' | 'counters' | 'settled';
 
 /**
- * How long a plan is trusted after it was read, in ms. For the same time after an intent was made, the change of the intent may
- * still commit.
+ * How long a plan is trusted after it was read, in ms. An intent's change may commit for just as long after the intent was
+ * made.
  */
 export const trustMs = 30_000;
-/** Readers and sweeps leave intents younger than this, in ms, to the writers of these intents. */
+/** Readers and sweeps do not settle an intent that is younger than this, in ms, because its writer may still settle it. */
 const leaveMs = 1_000;
 const sweepLimit = 100;
-/** Maximum number of intents that one reader settles, and that one process settles at the same time. */
+/** Maximum number of intents that one reader settles. Also the maximum that one process settles at the same time. */
 const fewIntents = 20;
 
 export interface RollForwardOptions {
   db: Db;
   onStep: (step: Step) => void | Promise<void>;
   now: () => number;
-  /** The changes that this process is making. Readers of counters and the sweep leave the intents of these changes alone. */
+  /**
+   * The changes that this process is making. The sweep and the readers of counters do not touch the intents of these changes.
+   */
   making: ReadonlySet<string>;
 }
 
@@ -71,9 +73,9 @@ export class RollForward {
   /**
    * Settles at most twenty of the intents that were read with a counter. Takes only intents older than a second: their
    * processes died or are slow. Leaves younger intents to their writers. A change is counted before its writer acknowledges it,
-   * so a reader sees every change that was acknowledged before this call. Also leaves alone the intents that this process is
-   * making or settling. If it settled these too, readers would repeat the same work again and again while the database is slow.
-   * Returns whether the counter has to be read again. One further read is enough.
+   * so a reader sees every change that was acknowledged before this call. Intents that this process is making or settling are
+   * not touched either. If they were settled here, too, readers would repeat the same work again and again while the database
+   * is slow. Returns whether the counter has to be read again. One further read is enough.
    */
   async settleCounter(collection: string, counter: CounterFields): Promise<boolean> {
     return this.#settleSome(collection, counter, this.#leftOf(counter).slice(0, fewIntents));
@@ -95,7 +97,7 @@ export class RollForward {
    * then rejects.
    */
   async sweep(collections: { targets: readonly string[]; counters: readonly string[] }): Promise<void> {
-    // Uses a range and not only an upper bound. Some servers do not use a partial index for an upper bound alone.
+    // Uses a range, because some servers do not use a partial index if there is only an upper bound.
     const old = { $gt: new Date(0), $lt: new Date(this.#now() - leaveMs) };
     const failures: unknown[] = [];
     const failed = (error: unknown) => failures.push(error);

@@ -10,8 +10,8 @@ import { RollForward, type Step } from './roll-forward.ts';
 const refused = new WeakSet<Error>();
 
 /**
- * Whether a unique key refused a change, or the database aborted the change to end a deadlock. In both cases, nothing of the
- * change is stored.
+ * Whether a unique key refused a change, or the database aborted the change because of a deadlock. In both cases, nothing of
+ * the change is stored.
  */
 export function isCommitRefused(error: unknown): boolean {
   return refused.has(error as Error);
@@ -118,8 +118,8 @@ export class Settler {
       commitOf(change, plan, now),
     );
     const { matchedCount } = await commit.catch(async (error: unknown) => {
-      // A unique key refused the commit, or the database aborted the commit to end a deadlock. Nothing of the change is or will
-      // be stored.
+      // A unique key refused the commit, or the database aborted the commit because of a deadlock. Nothing of the change is or
+      // will be stored.
       if (!isMongoDuplicate(error) && !isMongoDeadlock(error)) throw error;
       await Promise.allSettled(announced.map((one) => this.#forward.withdraw(one, plan.op)));
       refused.add(error as Error);
@@ -134,7 +134,7 @@ export class Settler {
     return true;
   }
 
-  // `RollForward` documents this method and the next three.
+  // This method and the next three are described in `RollForward`.
   settleTarget(collection: string, target: TargetFields): Promise<void> {
     return this.#forward.settleTarget(collection, target);
   }
@@ -152,8 +152,8 @@ export class Settler {
   }
 
   /**
-   * Waits until counters have room for further intents. Throws `gateway/unavailable` if they have no room in time, or if too
-   * many changes of this process wait already.
+   * Waits until counters have room for further intents. Throws `gateway/unavailable` if they stay full for too long, or if too
+   * many changes of this process are already waiting.
    */
   async makeRoom(
     collection: string,
@@ -214,12 +214,12 @@ export class Settler {
   }
 
   /**
-   * Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if it has no room in time.
+   * Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if the document stays full
+   * for too long.
    */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {
-      // Does not use an upsert, because if two upserts race, some compatible servers do not report a duplicate key to the
-      // slower one.
+      // Does not use an upsert: some compatible servers report no duplicate key to the slower of two racing upserts.
       await this.#counters(counter.in).insertOne({ _id: counter.id, pending: [] });
     } catch (error) {
       if (!isMongoDuplicate(error)) throw error;

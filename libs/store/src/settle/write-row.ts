@@ -45,8 +45,7 @@ export function goneRow(): { gone: true; expireAt: Date } {
 }
 
 /**
- * Inserts a row. Does not use an upsert, because if two upserts race, some compatible servers do not report a duplicate key to
- * the slower one.
+ * Inserts a row. Does not use an upsert: some compatible servers report no duplicate key to the slower of two racing upserts.
  */
 async function insertRow(rows: Collection<RowFields>, row: RowFields): Promise<boolean> {
   try {

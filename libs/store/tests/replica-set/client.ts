@@ -215,7 +215,7 @@ export class Client {
         update(filter, (document) => updated(document, change), Number.POSITIVE_INFINITY),
       replaceOne: (filter: Fields, next: Fields) =>
         update(filter, ({ _id }) => copyOf({ ...next, _id }) as Stored, 1),
-      // Does nothing, because indexes that are not unique only change the speed.
+      // Does nothing, because an index that is not unique changes only the speed.
       createIndexes: (indexes: readonly Fields[]) => {
         if (indexes.some(({ unique }) => unique)) throw new NotModelled('unique index');
       },
@@ -239,7 +239,7 @@ export class Client {
   }
 }
 
-/** Codes of failures whose cause is not the command itself. */
+/** Codes of failures that the command itself did not cause. */
 const retryable = new Set([10107, 189]);
 
 function documentsOf(data: Data, collection: string, filter: Fields): Stored[] {

@@ -7,7 +7,7 @@ export interface Entry {
   id: Id;
   document: Stored | null;
   /**
-   * The command and the statement that made the entry. If a command is sent again, its member finds this text and does not
+   * The command and the statement that made the entry. If the command is sent again, the member finds this text and does not
    * execute the command again.
    */
   statement: string;
@@ -27,7 +27,7 @@ export class Member {
   /** The data after the first `commit` entries of `log`. */
   readonly committed: Data = new Map();
   /**
-   * The number of entries at the start of `log` that a majority has, as far as this member knows. They are never rolled back.
+   * How many entries at the start of `log` a majority has, as far as this member knows. These entries are never rolled back.
    */
   commit = 0;
   /** Whether this member believes that it has been the primary since the election of `term`. */

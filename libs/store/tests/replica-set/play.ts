@@ -144,7 +144,7 @@ class World {
     this.#concern = concern;
   }
 
-  /** Starts a process that makes `changes` changes, and also reads, sweeps and publishes. */
+  /** Starts a process that makes as many changes as `changes` says. The process also reads, sweeps and publishes. */
   start(changes: number, seed: number): void {
     const client = new Client(this.#set, this.#gates, this.#concern);
     const { db } = client;

@@ -6,8 +6,8 @@ import { collections, endedCollections, type StoredCollection } from './collecti
 import { endedKey, ownerRange, projectRange, rootPlace } from './place.ts';
 
 /**
- * For this time, in ms, no import can use the id of a deleted collection. The events of the collection are kept for a shorter
- * time (7 days).
+ * How long no import can use the id of a deleted collection, in ms. The events of the collection are kept for a shorter time (7
+ * days).
  */
 export const keepEndedMs = 9 * 24 * 3600 * 1000;
 
@@ -48,7 +48,7 @@ export class Ended {
     await this.note(imported.filter((one) => isThere(roots.get(rootPlace(one)))));
   }
 
-  /** Returns the ids of those given collections that are recorded as deleted. */
+  /** Checks which of the collections are recorded as deleted, and returns the ids of these. */
   async among(some: readonly Whose[]): Promise<Set<string>> {
     const [first] = some;
     if (!first) return new Set();

@@ -48,7 +48,7 @@ export function savedKey(collection: Owner & Home, entityId: string): string {
   return `${savedPrefix(collection, digest(entityId))}${collection.id}`;
 }
 
-/** The same key as from `savedKey`, made from the key of a row. */
+/** Returns the same key as `savedKey`, but makes it from the key of a row. */
 export function savedKeyAt(place: string, userId: string): string {
   const { projectId, collectionId, hash } = placedEntity(place);
   return `${savedPrefix({ projectId, userId }, hash)}${collectionId}`;

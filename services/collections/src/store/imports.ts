@@ -44,7 +44,7 @@ export class Imports {
     return this.#tree.roots(owners);
   }
 
-  /** Returns those of the given collections that exist, by their ids. */
+  /** Checks which of the collections exist, and returns these by their ids. */
   find(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     return this.#tree.findAll(of);
   }

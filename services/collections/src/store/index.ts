@@ -202,8 +202,8 @@ export class CollectionStore {
 
   /** Returns the owner's collections that hold an entity, in no particular order. */
   async holding(owner: Owner, entityId: string): Promise<CollectionRecord[]> {
-    // A change counts from its commit on, before its row is written. If a process died between the commit and the write of the
-    // row, `settle` writes the row now.
+    // As soon as a change is committed, it counts, even if its row is not written yet. If a process died between the commit and
+    // the write of the row, `settle` writes the row now.
     await this.#documents.settle(collections, ownerRange(owner, ''));
     const homes: (Owner & { id: string })[] = [];
     for await (const { id } of walk(this.#documents, entities, savedRange(owner, entityId), 'saved'))

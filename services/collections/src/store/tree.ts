@@ -50,7 +50,7 @@ export class Tree {
     return whole.length === 1 ? { collection, more } : null;
   }
 
-  /** Returns those of the given collections that exist, by their ids. */
+  /** Checks which of the collections exist, and returns these by their ids. */
   async findAll(of: readonly (Owner & { id: string })[]): Promise<Map<string, CollectionRecord>> {
     const whole = await this.#whole(await this.#own(of));
     return new Map(whole.map((record) => [record.id, record]));

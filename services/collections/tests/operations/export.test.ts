@@ -72,7 +72,7 @@ describe.each(handlerEngines())('the export of a user’s collections (%s)', (en
     }
   });
 
-  test('an entity is exported even if more empty collections come before it than one page reads', async () => {
+  test('an entity is exported even if one page cannot read all empty collections before it', async () => {
     const userId = randomUUID();
     const user = actsOf(world, userId);
     const root = await user.root();

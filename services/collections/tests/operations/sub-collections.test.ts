@@ -110,7 +110,7 @@ describe.each(handlerEngines())('sub-collections (%s)', (engine) => {
     expect((await list(parent.id, 'limit=99999999999999999999')).json).toEqual(children);
   });
 
-  test('that are made after the first page was read come at the end of the list', async () => {
+  test('come at the end of the list if they are made after the first page was read', async () => {
     const { parent, children } = await family(3);
     const first = await list(parent.id, 'limit=2');
     // Collections made in the same millisecond are not sorted by time. So the test waits for the next millisecond.

@@ -17,8 +17,8 @@ export const requestHandler = handler(requestConnection, async (request, app: Ap
   if (users.size < 2) throw new ApiError('connection/user-not-found');
   const read = () => app.store.pairOf(projectId, caller.userId, receiverId);
   if (!(await mayAsk(app, { projectId, requesterId: caller.userId, receiverId, deadline }))) {
-    // The receiver's settings refuse the request. If the state of the pair refuses it too, the caller gets the refusal of the
-    // state.
+    // The receiver's settings do not allow the request. If the state of the pair does not allow it either, the caller gets the
+    // error for the state.
     const pair = await read();
     const refusal = decide(pair.state, partOf(pair, caller.userId), 'request', pair.blocks.length > 0);
     throw new ApiError(typeof refusal === 'string' ? refusal : 'connection/not-allowed');

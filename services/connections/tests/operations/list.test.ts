@@ -80,7 +80,7 @@ describe.each(handlerEngines())('list, %s', (engine) => {
       expect(status).toBe(200);
       return { repeats: headers[repeatHeader], keys: Object.keys(body), body };
     };
-    // The metadata makes a profile about as large as the largest possible profile together with the longest message.
+    // With this metadata, each profile is about as large as the largest possible profile plus the longest possible message.
     const metadata = { text: 'x'.repeat(38 * 1024) };
     const connected: string[] = [];
     const connect = async () => {

@@ -15,7 +15,7 @@ export interface ByServerKey {
   caller: ScopedCaller | null;
 }
 
-/** The result if the request is handled as if it had no key. This is possible only if the operation needs no token. */
+/** The result for a request whose key is ignored. A key is ignored only if the operation needs no token. */
 const nobody: ByServerKey = { serverKey: undefined, caller: null };
 
 /**

@@ -11,7 +11,7 @@ const isPublic: Record<Visibility, (settings: Settings) => boolean> = {
 
 /**
  * Returns the caller, if there is one. Requires a token if there is no caller and the project shows the requested data only to
- * its users. The refusal has the same error as that of an operation that always needs a token (spec#auth-unauthorized,
+ * its users. The error of this refusal is that of an operation which always needs a token (spec#auth-unauthorized,
  * spec#projects-public-profiles, spec#projects-public-connections). Call this only after the settings of projects are loaded:
  * the default settings could show data that the project hides.
  */

@@ -17,7 +17,7 @@ export interface ExportTimes {
 
 const exportTimes: ExportTimes = { retry: [200, 1_000, 3_000], unread: 30_000 };
 
-/** A request for an export, and its service's reply. */
+/** A request for an export, and the service's reply to this request. */
 export interface ExportRequest {
   operation: OperationSpec;
   reply: Message;

@@ -22,8 +22,8 @@ export function questionFailure(error: unknown): unknown {
 }
 
 /**
- * Whether an error means that a caller could not be checked, for example because identity is away. Such an error does not
- * refuse the caller. So an export or a stream that has already begun goes on.
+ * Whether an error means that a caller could not be checked, for example because identity is away. Such an error does not mean
+ * that the caller is refused. So an export or a stream that has already begun goes on.
  */
 export function isFailure(error: unknown): error is ApiError {
   return error instanceof ApiError && statusOf(error.code) >= 500;

@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { refusalOf } from './refused-body.ts';
 import { headersOfType } from './security-headers.ts';
 
-/** The headers of a reply that reach the client. A service can set no other headers. */
+/** Of a reply's headers, only these reach the client. A service can set no other headers. */
 const passed = new Map(
   [
     'Cache-Control',
@@ -141,7 +141,7 @@ function withoutType({ 'Content-Type': _, ...others }: Record<string, string>): 
 }
 
 /**
- * Whether the connection cannot be used after this answer. There are four possible reasons. The request's body is refused, the
+ * Whether the connection cannot be used after this answer. There are four possible reasons: the request's body is refused, the
  * rest of the body is too long to be read and thrown away, its length is unknown, or the client waits for a `100 Continue`. A
  * client that waits for it may or may not send the body.
  */

@@ -5,7 +5,7 @@ import { isAdmin, projectIn } from '../routes/address.ts';
 import type { ProjectSettings } from '../tables/project-settings.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 
-/** The headers of an answer that a page of another origin may read (spec#cors-exposed, spec#cors-exposed-replayed). */
+/** Of an answer's headers, a page of another origin may read these (spec#cors-exposed, spec#cors-exposed-replayed). */
 const exposedHeaders = [
   'Link',
   'Retry-After',

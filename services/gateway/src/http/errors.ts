@@ -5,7 +5,7 @@ import { errorAnswer } from './error-answer.ts';
 import { type HttpRequest, type HttpResponse, logFieldsOf } from './exchange.ts';
 import { refusalOf } from './refused-body.ts';
 
-/** The headers that every answer with the error code has, wherever the code is thrown. */
+/** For an error code: the headers of every answer with this code, wherever the code is thrown. */
 const headersOf: { readonly [Code in ErrorCode]?: Record<string, string> } = {
   'auth/unauthorized': { 'WWW-Authenticate': 'Bearer' },
   'gateway/unavailable': { 'Retry-After': '1' },

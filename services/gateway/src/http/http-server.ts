@@ -108,7 +108,7 @@ export async function startHttpServer(options: {
     const responses = [...(open.get(socket) ?? [])];
     if (responses.every(({ writableEnded }) => writableEnded)) socket.destroy();
   });
-  /** Answers that are not closed yet, by connection. */
+  /** The answers that are not closed yet, by connection. */
   const open = new Map<Socket, Set<ServerResponse>>();
   let draining = false;
 

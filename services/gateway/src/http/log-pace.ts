@@ -9,7 +9,8 @@ export class LogPace {
   }
 
   /**
-   * Notes a failure. If it is to be logged, returns how many were not logged since the last line about this failure.
+   * Notes a failure. If this failure is to be logged, returns how many failures of this name were not logged since the last
+   * line about them.
    * @param name Names the failure. The number of different names has to be limited.
    */
   next(name: string): { unlogged: number } | undefined {

@@ -83,8 +83,8 @@ async function redisStore(
       log.warn({ err: failure, connection: connectionError?.message }, 'limits are counted in memory');
     failed = key;
   };
-  // After a failure, each time the gauges are read, one request is counted in Redis under a key that no client has. Otherwise
-  // the gauges would report the failure until the next request, even if Redis works again.
+  // After a failure, each reading of the gauges counts one request in Redis, under a key that no client has. Otherwise the
+  // gauges would report the failure until the next request, even if Redis works again.
   const isShared = async () => {
     if (failed !== undefined) {
       const probe = { key: `${failed}:probe`, windowSeconds: 1, ceiling: null };

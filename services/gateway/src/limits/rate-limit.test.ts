@@ -169,7 +169,7 @@ describe('a project’s own limits', () => {
     return [...codes];
   };
 
-  it('are scaled, and replace the limits of the contract and the configuration, but only in that project', async () => {
+  it('are scaled, and replace the limits of the contract and the configuration, but only in this project', async () => {
     const overrides = { 'identity.sign-in': { max: 7, windowSeconds: 60 } };
     const projects = projectsWith({ a: own(4), b: { 'identity.sign-in': null } });
     const limits = limitsOf({ overrides, projects, scale: 0.5 });
@@ -230,7 +230,7 @@ describe('a project’s own limits', () => {
     expect(await many(limits, 1, 'number', client)).toEqual([undefined]);
   });
 
-  it('that are lower than the usual limits allow no requests over the ceiling', async () => {
+  it('allow no requests over the ceiling if they are lower than the usual limits', async () => {
     const set: Record<string, Settings['limits']> = {};
     for (let n = 0; n < 41; n++) set[`lowered-${n}`] = own(10);
     const limits = limitsOf({ projects: projectsWith(set) });

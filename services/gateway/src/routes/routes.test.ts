@@ -44,7 +44,7 @@ describe('a bad row', () => {
     expect(() => new RouteTable([{ ...good, path: '/docs/:thingId' }])).not.toThrow();
   });
 
-  it('stops the start: two operations at one address', () => {
+  it('stops the start if two operations have one address', () => {
     const twin: OperationSpec = {
       ...good,
       name: 'collections.twin',

@@ -34,8 +34,7 @@ export class EventWriter {
   }
 
   /**
-   * The time since which written data waits for the client to read it, by `performance.now()`; `undefined` while the client
-   * reads.
+   * When written data began to wait for the client to read it, as `performance.now()`. `undefined` while the client reads.
    */
   get blockedSince(): number | undefined {
     return this.#blockedSince;
@@ -46,7 +45,7 @@ export class EventWriter {
     this.#write(`event: ${event.name}\n${id}data: ${JSON.stringify(event.data)}\n\n`);
   }
 
-  /** Sends the client the position from which it would resume, without an event. */
+  /** Sends no event, but the position from which the client would resume. */
   position(id: number): void {
     this.#write(`id: ${id}\n\n`);
   }

@@ -32,8 +32,8 @@ interface StreamParts {
 }
 
 /**
- * Checks a request's token again. Rejects if the request is no longer allowed. An answer of identity about the user that a
- * server key acts for is reused for `userMs`.
+ * Checks a request's token again. Rejects if the request is no longer allowed. If a server key acts for a user, identity is
+ * asked about the user. Its answer is reused for `userMs`.
  */
 export type Identify = (userMs: number) => Promise<unknown>;
 

@@ -54,7 +54,7 @@ export class Following {
 
   /**
    * Listens for notices, then makes a first attempt to load the table. If the attempt fails, tries again four times a second.
-   * Waits for the first attempt no longer than a request waits, because the gateway is not reachable until then.
+   * Waits for the first attempt only as long as a request would wait, because the gateway is not reachable until then.
    */
   static async open<Body extends z.ZodType>(
     followed: Followed<Body>,

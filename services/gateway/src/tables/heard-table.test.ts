@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { HeardTable } from './heard-table.ts';
 
 describe('a table that hears changes', () => {
-  it('has the last value heard for each id, until a whole table replaces all values', () => {
+  it('has for each id the last value that was heard, until a whole table replaces all values', () => {
     const table = new HeardTable<number>();
     table.replace([['kept', 1]], table.mark);
     table.hear('told', 1);

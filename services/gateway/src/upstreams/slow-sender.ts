@@ -28,8 +28,8 @@ export function watchSender(
 ): () => void {
   const everyMs = Math.max(10, Math.min(1_000, idleMs / 4, stuckMs / 4));
   let seen = request.socket.bytesRead;
-  // Checks are counted, and not ms. A process that was stopped for a while has not yet read what has arrived meanwhile. It reads
-  // this before its second check.
+  // These are numbers of checks, not ms. A process that was stopped for a while has not yet read what has arrived meanwhile. It
+  // reads this before its second check.
   let idleChecks = 0;
   let heldChecks = 0;
   const timer = setInterval(() => {

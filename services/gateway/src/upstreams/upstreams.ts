@@ -366,7 +366,7 @@ class NoBody extends Stream {
   }
 }
 
-/** Thrown if the gateway cannot read bytes from its folder that the service has found there. The service then sends them. */
+/** Thrown if the service has found bytes in the folder, but the gateway cannot read them. The service then sends the bytes. */
 class Unreadable extends Error {}
 
 /** Whether the answer has bytes after its head. The answer has none if the request is a HEAD, or if the file is unchanged. */
