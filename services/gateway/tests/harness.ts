@@ -78,8 +78,8 @@ export async function startTestGateway(engine: EngineKind, options: TestOptions 
       ...(changes.now ? { now: changes.now } : {}),
     });
     stack.use(started);
-    // On a busy machine, a worker is blocked while it loads a file. A request that arrives meanwhile seems to have waited for
-    // all this time. Short deadlines would then be over immediately.
+    // On a busy machine, a worker is blocked while it loads a file. A request that arrives meanwhile seems to have waited all
+    // this time, so a short deadline would already be over.
     await waitFor(() => Date.now() - receivedAt() < 10, { what: 'the worker to have caught up' });
     return started;
   };
@@ -157,7 +157,7 @@ export function statusesIn(text: string): number[] {
   return [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
-/** Checks the status, the whole body and the content type of an error. The text must be the usual text of the code. */
+/** Checks the status, the whole body and the content type of an error. The body must be the usual one for the error code. */
 export function expectError(answer: Answer, code: ErrorCode): void {
   // The message of a 401 says why the token is refused, so this code has several messages. token.test.ts checks them.
   const said = code === 'auth/unauthorized' ? { message: JSON.parse(answer.text).error } : {};
@@ -204,7 +204,10 @@ export interface TestIssuer {
   apiKeys: { hash: string; key: ApiKey }[];
   /** Delays each answer about revocations. The answer contains what was known before the delay. */
   hold?: () => Promise<void>;
-  /** Signs an access token. `changes` replace claims. A claim that is undefined in `changes` is left out. */
+  /**
+   * Signs an access token. `changes` contains other values for claims. If a value is undefined there, the token lacks the
+   * claim.
+   */
   token(changes?: JWTPayload): Promise<string>;
   /** Begins to use another key, in addition to the old keys or instead of them. */
   rotate(options: { keepOld: boolean }): Promise<void>;

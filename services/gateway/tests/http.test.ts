@@ -151,7 +151,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
     expect(answer.headers.allow).toContain('GET, HEAD');
   });
 
-  it('counts answers to requests that Node could not read, and to CONNECT, like other requests without an endpoint', async () => {
+  it('counts an unreadable request or a CONNECT like any other request without an endpoint', async () => {
     const { httpRequests } = test.runtime.metrics;
     const count = async (method: string, status: string) => {
       const { values } = await httpRequests.get();
@@ -224,7 +224,7 @@ describe.each(availableEngines())('HTTP itself on %s', (engine) => {
   it.each([
     ['wrong', 'zz\r\n', 400],
     ['late', '', 408],
-  ])('answers a pipelined request with a %s body after the requests before it', async (_, rest, status) => {
+  ])('if a pipelined body is %s, first answers the earlier requests', async (_, rest, status) => {
     const slow = `GET /${projectId}/users/slow HTTP/1.1\r\nHost: x\r\n\r\n`;
     const json = 'Content-Type: application/json\r\nTransfer-Encoding: chunked';
     const last = `POST /${projectId}/auth/sign-in HTTP/1.1\r\nHost: x\r\n${json}\r\n\r\n${rest}`;

@@ -39,7 +39,7 @@ describe.each(availableEngines())('starting and stopping the gateway on %s', (en
     await test.gateway.stop();
   });
 
-  it('is not ready while it drains, and answers with Connection: close on open and new connections', async () => {
+  it('while it drains, is not ready, and asks open and new connections to close', async () => {
     await using test = await startTestGateway(engine, { env: { DRAIN_MS: '1' } });
     await serveIssuer(test.bus);
     await serveEcho(test.bus, checkUsername);

@@ -62,7 +62,7 @@ describe.each(availableEngines())('limits on %s', (engine) => {
     expect(Math.abs(reset - (Date.now() / 1000 + seconds))).toBeLessThan(30);
   }
 
-  it('counts the requests of a client together over all gateways and address forms, even with forged headers', async () => {
+  it('counts all requests of a client together: at all gateways, in all address forms, and with forged headers', async () => {
     for (let left = 99; left >= 0; left--) {
       const answer = await list({ headers: { 'x-forwarded-for': `203.0.113.${left}` } });
       expect(answer.status).toBe(200);

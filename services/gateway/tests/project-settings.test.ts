@@ -84,7 +84,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   const soon = { what: 'the change' };
 
   describe('limits', () => {
-    it('become the project’s own after a notice, and the usual limits again after the project has removed its own', async () => {
+    it('change after a notice, and are the usual limits again after the project has removed its own', async () => {
       expect(await policyOf(path)).toBe(usual);
       await tell({ limits });
       await waitFor(async () => (await policyOf(path)) === own, soon);
@@ -175,7 +175,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       expect(await from(other, `/v7/${randomUUID()}/connections`)).toBe(other);
     });
 
-    it('apply to answers under short forms, whose preflights use the server’s list', async () => {
+    it('apply to answers under short forms; preflights use the server’s list there', async () => {
       await tell({ webOrigins: [listed] });
       await waitFor(async () => allowed(await get(path, { origin: other }))[0] === undefined, soon);
       const headers = await bearer();
@@ -191,7 +191,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
   });
 
   // spec#users-strangers: services show only the data that the gateway allows them to show.
-  it('show callers without a token a card, the whole profile, or an error, as the project sets', async () => {
+  it('decide whether callers without a token get a card, the whole profile or an error', async () => {
     const profile = `/v7/${projectId}/users/${shown}`;
     const service = await serveEcho(test.bus, getUserByUsername);
     const named = `/v7/${projectId}/users/by-username`;
@@ -252,7 +252,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
       expect((await get(at, await bearer())).status).toBe(200);
     });
 
-    it('are hidden only in this project, and hide nothing else of the project', async () => {
+    it('are hidden in no other project, and nothing else of this project is hidden', async () => {
       await get(path, await bearer());
       expect(lists.seen.at(-1)?.context).toMatchObject({ projectId, caller: { userId } });
       expect((await get(`/v7/${randomUUID()}/users/${shown}/connections`)).status).toBe(200);
@@ -272,7 +272,7 @@ describe.each(availableEngines())('settings of projects on %s', (engine) => {
     }
   });
 
-  it('are the default settings before they are loaded, but data that a project may hide is not shown until then', async () => {
+  it('have default values until they are loaded; until then, data that a project may hide is not shown', async () => {
     const token = await bearer();
     await using late = await startTestGateway(engine, { env: { CORS_ORIGINS: other } });
     await serveEcho(late.bus, listUserConnections);

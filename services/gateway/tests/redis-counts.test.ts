@@ -54,7 +54,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     expect(second.msLeft).toBeLessThanOrEqual(30_000);
   });
 
-  it('counts the ceiling first, even for requests of one turn, and makes no key over the ceiling', async () => {
+  it('counts the ceiling first, even for requests of one turn; a request over the ceiling makes no key', async () => {
     const ceiling = { key: `${prefix}:ceiling`, max: 4, windowSeconds: 20 };
     const keys = ['a', 'b', 'a', 'c', 'c', 'd'].map((name) => `${prefix}:pair-${name}`);
     const told = await Promise.all(keys.map((key) => counts.count({ key, windowSeconds: 60, ceiling })));
@@ -85,7 +85,7 @@ describe.runIf(availableEngines().includes('containers'))('counts in Redis', () 
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   });
 
-  it('sends no more scripts to a Redis that is behind, until Redis has answered', async () => {
+  it('if Redis is behind, sends no further script until Redis has answered', async () => {
     const key = `${prefix}:behind`;
     const url = new URL(engines.redisUrl);
     const answers: Socket[] = [];

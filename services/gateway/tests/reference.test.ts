@@ -45,7 +45,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     for (const path of all) expect((await get(path)).status).toBe(200);
   });
 
-  it('lets its pages use only this server, and lets all other answers load nothing', async () => {
+  it('its pages may load only from this server, and all other answers may load nothing', async () => {
     for (const path of pages) {
       const { headers } = await get(path);
       expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -150,7 +150,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expect(text).toContain('<b>What to do</b> Use one of the methods in <code>Allow</code>.');
   });
 
-  it('is announced at / in development: as a page for a browser, and as JSON for a program', async () => {
+  it('in development, the address / announces it: as a page to a browser, and as JSON to a program', async () => {
     await using developing = await test.another({ nodeEnv: 'development' });
     const front = (headers: Record<string, string>, method = 'GET', path = '/') =>
       send(developing.port, { method, path, headers });
@@ -172,7 +172,7 @@ describe.each(availableEngines())('the reference on %s', (engine) => {
     expectError(await get('/'), 'route/not-found');
   });
 
-  it('shows only the page of errors in production, unless API_REFERENCE says otherwise (spec#edges-reference)', async () => {
+  it('in production, shows only the page of errors, unless API_REFERENCE says otherwise (spec#edges-reference)', async () => {
     const start = (env: Record<string, string>) => test.another({ nodeEnv: 'production', env });
     await using production = await start({});
     await using none = await start({ API_REFERENCE: 'none' });

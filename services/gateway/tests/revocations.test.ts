@@ -46,7 +46,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
   const until = (token: string, status: number) =>
     waitFor(async () => (await ask(token)).status === status, { what: `a ${status}` });
 
-  it('refuses the revoked session immediately, and no other session, even with a token that was verified before', async () => {
+  it('refuses a revoked session immediately, even if its token was verified before, and refuses no other session', async () => {
     const sessionId = randomUUID();
     const token = await issuer.token({ sid: sessionId });
     const other = await issuer.token();
@@ -77,7 +77,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     expect((await ask(await issuer.token())).status).toBe(200);
   });
 
-  it('refuses the tokens of a revoked key immediately, even verified tokens, and also at a gateway that starts later', async () => {
+  it('refuses all tokens of a revoked key immediately: verified ones, too, and also at a gateway that starts later', async () => {
     const token = await issuer.token();
     const kid = String(decodeProtectedHeader(token).kid);
     expect((await ask(token)).status).toBe(200);
@@ -107,7 +107,7 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     await revocations.stop();
   });
 
-  it('a gateway that starts does not wait for identity longer than a request does', async () => {
+  it('a gateway that starts waits for identity no longer than a request does', async () => {
     const { promise: end, resolve } = Promise.withResolvers<void>();
     issuer.hold = () => end;
     const { log } = test.runtime;
@@ -172,9 +172,9 @@ describe.each(availableEngines())('revocations on %s', (engine) => {
     let asks = 0;
     issuer.hold = async () => {
       begin();
-      // The first answer is held back until `end()`, and all further answers until the test is over. The test sends the notice
-      // itself, so the issuer's table does not contain the changes of the notice. If the gateway asked for the table after the
-      // notice, the answer would undo these changes.
+      // The first answer is held back until `end()`. All further answers are held back until the test is over. The test sends
+      // the notice itself, so the issuer's table does not contain the changes of the notice. If the gateway asked for the table
+      // after the notice, the answer would undo these changes.
       await (asks++ === 0 ? told : over);
     };
     await asked;

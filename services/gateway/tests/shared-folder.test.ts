@@ -16,7 +16,8 @@ const someId = '3f0e2a52-7d3b-4f0c-9a51-1c2d3e4f5a6b';
 const folderId = 'the id of the folder';
 const key = `${projectId}/user/${someId}/original.bytes`;
 
-// The bytes in the folder differ from the bytes that the service sends, so an answer shows who has read them.
+// The bytes in the folder differ from the bytes that the service sends, so an answer shows whether the gateway or the service
+// has read the file.
 describe('a download from a folder that gateway and service share', () => {
   const undo = new AsyncDisposableStack();
   const bytes = randomBytes(3_000_000);
@@ -145,7 +146,7 @@ describe('a download from a folder that gateway and service share', () => {
     expect(await isOpen()).toBe(false);
   });
 
-  it('is asked of the service if it is a HEAD', async () => {
+  it('if the request is a HEAD, the answer comes from the service', async () => {
     const { headers } = await fetch(url, { method: 'HEAD' });
     expect(headers.get('content-length')).toBe(String(ofService.length));
   });

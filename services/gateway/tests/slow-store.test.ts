@@ -176,8 +176,7 @@ describe('a store that takes bytes slowly', () => {
       const { keys, loose, unfinished } = await left();
       return keys.length + loose.length + unfinished === 0;
     };
-    // A socket does not report that its other side has gone until the socket is read again. So the store has to accept bytes
-    // again.
+    // To notice that the client has gone, the gateway has to read the socket again. So the store has to accept bytes again.
     gate.resolve();
     await waitFor(isGone, { what: 'nothing left' });
     expect(await left()).toEqual({ keys: [], loose: [], unfinished: 0 });
@@ -190,7 +189,7 @@ describe('a store that takes bytes slowly', () => {
     const sender = new Sender(port, await token());
     await sender.send(1);
     await waitFor(async () => (await unfinishedIn(join(folder, 'files'))) > 0, { what: 'the first bytes' });
-    // Stops this process. After an immediate, the timers run before the sockets are read.
+    // Stops this process after `setImmediate`. From there, the timers run before the sockets are read.
     await immediate();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * idleMs);
     const answer = await sender.finish();

@@ -97,7 +97,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
     socket.destroy();
   });
 
-  it('ends when the client ends its side of the connection, even while the stream still waits behind an earlier request of that connection', async () => {
+  it('ends when the client ends its side of the connection, even while the stream waits for an earlier answer on it', async () => {
     await using world = await FeedWorld.start(engine);
     const userId = randomUUID();
     const { client, response } = await deafClient(world, userId);
@@ -235,7 +235,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
 
   // This test runs on one engine only, because it does not depend on the bus.
   it.runIf(engine === 'embedded')(
-    'writes nothing more after its end to a client that has not read the end',
+    'after its end, writes nothing more to a client that has not read the end',
     async () => {
       let later = 0;
       const now = () => Date.now() + later;
@@ -282,7 +282,7 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       'evicted',
     ]);
     expect(sources[0]?.retryMs).toBe(60_000);
-    // A stream that ends makes room, so that the next stream evicts no other stream.
+    // When a stream ends, there is room again, so the next stream evicts no other stream.
     sources[6]?.[Symbol.dispose]();
     const open = sources.slice(2, 6);
     const own = async () => {
@@ -431,8 +431,8 @@ describe.each(availableEngines())('streams (%s)', (engine) => {
       await waitFor(() => source.isEnded || asked() > before + 2, { what: 'further checks' });
     };
     await beginsTo('fails');
-    // The list comes from another service. The errors of its operation do not include identity's codes, so the gateway answers
-    // with its own codes.
+    // The list comes from another service. The contract of the list does not contain identity's error codes, so the gateway
+    // answers with codes of its own.
     expectError(await list(), 'gateway/unavailable');
     await beginsTo('says nothing');
     expectError(await list(), 'gateway/timeout');

@@ -6,7 +6,7 @@ import type { AppContext } from './app.ts';
  * and store a user. So this function first looks for a user with the address, and then for a user who may take it back. The
  * caller stores the address right after the call. If a user gives up the address between the two checks, the first check has
  * already found this user. Both checks miss a user only if the user takes the address after the first check and gives it up
- * before the second. This sequence hardly happens, because the user needs the token of a mail to take the address.
+ * before the second. This hardly ever happens, because the user needs the token of a mail to take the address.
  * @param userId The user who wants the address; absent for a new user.
  */
 export async function ownerOfAddress(

@@ -12,7 +12,7 @@ import {
   renewMs,
 } from './store/index.ts';
 
-/** If `most` attempts fail within `togetherMs`, further attempts have to wait (spec#accounts-attempts-refused). */
+/** After this many failed attempts within `togetherMs`, further attempts have to wait (spec#accounts-attempts-refused). */
 const most = 10;
 const togetherMs = 15 * 60_000;
 /** The first wait and the longest wait, in ms. Each failure after the first wait doubles the wait. */
@@ -86,7 +86,7 @@ export class Attempts {
   /**
    * Checks a second factor as `check` checks a password, but with other counts (spec#accounts-attempts-factors). A client that
    * has passed a factor of this user has a count of its own. All other clients share one count. So a stranger who knows the
-   * password cannot lock the user out. A right factor resets the count to which a wrong factor would have been added.
+   * password cannot lock the user out. A right factor resets the count that a wrong factor would have increased.
    */
   async checkFactor(attempt: FactorAttempt, check: () => Promise<boolean>): Promise<boolean> {
     const client = this.#factorClientOf(attempt);

@@ -30,7 +30,7 @@ export function auditLogOf(app: AppContext): AuditLog {
   };
 }
 
-/** Adds a row. If the user of the row is already erased, stores the row in the form that an erasure gives to rows. */
+/** Adds a row. If the user of the row is already erased, stores the row as an erasure would have left it. */
 async function addRow({ store, secrets }: AppContext, row: AuditRow): Promise<void> {
   const userId = auditedUser(row);
   const isThere = !userId || !row.projectId || (await store.users.account(row.projectId, userId)) !== null;

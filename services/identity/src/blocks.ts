@@ -28,8 +28,8 @@ export const blockEvents: EventSubscription<AppContext> = subscription({
  */
 export async function keepBlocks(app: AppContext, blocks: readonly Block[]): Promise<void> {
   await app.store.blocks.keep(...blocks);
-  // Looks for the users only after the blocks are stored. So if a user is deleted at the same time, either this look-up does
-  // not find the user and removes the blocks, or the user's erasure finds the blocks.
+  // Looks for the users only after the blocks are stored. So if a user is deleted at the same time, either the user is not
+  // found here, and the blocks are removed here, or the user's erasure finds the blocks.
   for (const [projectId, own] of Map.groupBy(blocks, (block) => block.projectId)) {
     const missing = new Set(own.flatMap(({ blockerId, blockedId }) => [blockerId, blockedId]));
     for (const { id } of await app.store.users.findMany(projectId, [...missing])) missing.delete(id);

@@ -8,7 +8,7 @@ import { importedHash } from './imported-hash.ts';
 import type { Project, User } from './store/index.ts';
 import { notSuspended } from './suspension.ts';
 
-/** The parts of a request that a check of its e-mail address and password needs. */
+/** The parts of a request that are needed to check its e-mail address and password. */
 export interface CredentialsRequest {
   projectId: string;
   body: { email: string; password: string };

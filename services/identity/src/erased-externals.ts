@@ -12,7 +12,7 @@ const keptMs = 24 * 3600_000 + 2 * clocksMs;
  * A token is accepted only if it was issued more than this many ms after the erasure, because two clocks may be ahead. The
  * backend's clock may be ahead of the clock of the replica that accepts the token, by the leeway. This replica's clock may be
  * ahead of the clock of the replica that made the mark, by the same amount. The time is much shorter than `clocksMs`, because
- * until it is over, the person cannot come back with a new account.
+ * the person cannot come back with a new account before it is over.
  */
 const laterMs = 2 * leewaySeconds * 1000;
 

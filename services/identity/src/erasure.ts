@@ -47,7 +47,7 @@ export async function finishErasures(
     if (isStopped()) return;
     const isSettled = known.isFor(keyOf(deleted), settleMs);
     await finishErasure(app, deleted, isSettled).catch((error) => failures.push(error));
-    // In the embedded form, nothing above waits.
+    // In the embedded form, the calls above do not let other work run.
     await nextTurn();
   }
   if (failures.length > 0) throw new AggregateError(failures, `${failures.length} users not erased yet`);

@@ -29,7 +29,7 @@ test.each(examples)(
 );
 
 test.each(examples)(
-  'nobodysHash makes a hash of the same kind as %s, which no password matches',
+  'nobodysHash makes a hash that no password matches, of the same kind as %s',
   async (_, password, hash) => {
     const kind = passwordHashKind(hash) ?? '';
     const nobodys = nobodysHash(kind);

@@ -28,8 +28,8 @@ export function importedUserOf(projectId: string, row: ImportedUser, now: Date):
 }
 
 /**
- * The fields of a row whose values differ from the stored ones. Fields that the row leaves out are not compared. If our own
- * hash replaced the imported hash when the user signed in, the hash is not compared, either.
+ * The fields of a row that differ from the stored values. Fields that the row leaves out are not compared. If our own hash
+ * replaced the imported hash when the user signed in, the hash is not compared, either.
  */
 export function differingFields(row: ImportedUser, stored: User): string[] {
   const described = importedUserOf(stored.projectId, row, stored.createdAt);

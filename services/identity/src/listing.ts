@@ -79,7 +79,7 @@ export async function readPage<Row extends { createdAt: Date; id: string }>(
   }
   const page = position?.page ?? query.page;
   // The pages before a cursor may have had another length, so the cursor contains the number of their rows. Cursors of earlier
-  // versions do not.
+  // versions lack this number.
   const before = position ? (position.before ?? 0) : (page - 1) * limit;
   const from = position ? { after: position.after } : { skip: before };
   // Reads one row more than the page holds, to know whether another page follows.

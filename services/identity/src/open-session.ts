@@ -9,7 +9,7 @@ import { hashFamily, hashRefreshToken, makeRefreshToken } from './tokens/refresh
 import { ownUserOf } from './user-views.ts';
 
 const refreshLifetimeMs = 30 * 24 * 3600 * 1000;
-/** The time after which a session is removed if the process dies before the client has received the tokens, in ms. */
+/** If the process dies before the client has received the tokens, the session is removed after this time, in ms. */
 const unconfirmedMs = 60_000 + clocksMs;
 const userAgentLength = 512;
 

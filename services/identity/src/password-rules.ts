@@ -3,7 +3,7 @@ import { ApiError } from '@kith/base';
 import type { User } from './store/index.ts';
 
 /**
- * How many characters of each common password's hash (base64url) the list contains, from the first character on.
+ * The list contains the hash (base64url) of each common password, cut off after this many characters.
  * `tools/common-passwords.ts`, which writes the list, uses the same number.
  */
 const hashCharacters = 6;

@@ -60,7 +60,7 @@ test('reports a stored hash that cannot be read, without quoting the hash', asyn
   expect(failure).toBe('A stored password hash cannot be read.');
 });
 
-test('a refusal computes hashes of the same kinds if the user has an imported hash, has our own hash, or does not exist', async () => {
+test('a refusal computes hashes of the same kinds for an imported hash, for our own hash and for an unknown user', async () => {
   const { recording, computed } = recorded();
   const kinds = ['$2b$10', '$scrypt$ln=14,r=8,p=1'];
   const stored = {
@@ -77,7 +77,7 @@ test('a refusal computes hashes of the same kinds if the user has an imported ha
   }
 });
 
-test('a user with our own hash does not have to wait until imported hashes are verified, no matter how many there are', async () => {
+test('a user with our own hash does not wait for imported hashes, no matter how many are being verified', async () => {
   const release = Promise.withResolvers<boolean>();
   const blocked = new Passwords({ derive, verifyImported: () => release.promise });
   const phc = await blocked.hash('secret', later);

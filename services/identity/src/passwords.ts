@@ -74,9 +74,10 @@ export class Passwords {
 
   /**
    * Must be called only after `verify` has returned `false` for the password. `verify` must have got the user's hash if this
-   * hash is one of our own, and null otherwise. Returns whether the password matches the user's imported hash. If it does not
-   * match, one hash of each kind that was imported into the project has been computed. So a refusal takes equally long for all
-   * users of a project, no matter which kinds of hashes they have. A refusal takes just as long for an address that nobody has.
+   * hash is one of our own, and null otherwise. Returns whether the password matches the user's imported hash. Before it
+   * returns `false`, one hash of each kind that was imported into the project is computed. So a refusal takes equally long for
+   * all users of a project, no matter which kinds of hashes they have. A refusal takes just as long for an address that nobody
+   * has.
    * @param hash The user's stored hash: imported, our own, or null if there is no such user.
    * @param of.kinds The kinds of hashes that were imported into the project.
    */

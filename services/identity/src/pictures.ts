@@ -19,10 +19,10 @@ interface Asked {
 }
 
 /**
- * Returns a function that makes the change of pictures that a request asks for. The function gets a profile's pictures and
- * returns the new pictures. If the request makes a file the avatar, `avatar` becomes the address of this file. If the request
- * sets `avatar` to another value instead, the profile no longer has a file as its avatar. If a file in the request is not an
- * image that belongs to the user, throws `user/invalid-body` (spec#storage-avatar).
+ * Returns a function that changes pictures as a request asks. The function gets a profile's pictures and returns the new
+ * pictures. If the request makes a file the avatar, `avatar` becomes the address of this file. If the request sets `avatar` to
+ * another value instead, the profile no longer has a file as its avatar. If a file in the request is not an image that belongs
+ * to the user, throws `user/invalid-body` (spec#storage-avatar).
  */
 export async function picturesOf(
   { bus }: Pick<AppContext, 'bus'>,

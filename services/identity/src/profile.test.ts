@@ -17,7 +17,7 @@ test('withProfile starts with an empty profile', () => {
   expect(withProfile(full)).toEqual(full);
 });
 
-test('withProfile keeps absent fields, empties fields that are null, and ignores other fields than those of a profile', () => {
+test('withProfile keeps absent fields, empties null fields, and ignores fields that a profile does not have', () => {
   expect(withProfile({}, full)).toEqual(full);
   expect(withProfile({ name: null, metadata: null }, full)).toEqual({ ...full, name: null, metadata: {} });
   const forced = { ...full, role: 'admin', reputation: 9 };

@@ -57,13 +57,13 @@ const deletionsMs = 60_000;
 
 /**
  * Publishes every user's present state again, because other services' copies may hold changes that the restore has undone. Then
- * waits until users deleted after the backup are deleted again. Idempotent.
+ * waits until all users who were deleted after the backup are deleted again. Idempotent.
  */
 export async function takeUpRestore(app: AppContext): Promise<void> {
   await restateUsers(app);
   const until = Date.now() + deletionsMs;
   while (Date.now() < until) {
-    // Another replica that starts after the restore may have removed the consumer. It is made again.
+    // Another replica that starts after the restore may have removed the consumer, which is then made again.
     const left = await app.bus.backlog(usersBeforeRestore.durable).catch(() => undefined);
     if (left?.pending === 0) return;
     await setTimeout(50);

@@ -20,8 +20,8 @@ const mostSessions = 200;
 const clocksDifferMs = 5 * 60_000;
 
 /**
- * The reasons for which operators end sessions, each with the reason that the event contains. For any other reason, the event
- * contains this reason as it is, and has the session's user as its actor.
+ * Left: the reasons for which operators end sessions. Right: the reason in the event. Any other reason stays the same in the
+ * event, and the event's actor is then the session's user.
  */
 const byOperators: Partial<Record<EndingReason, RevocationReason>> = {
   suspended: 'suspended',
@@ -59,7 +59,7 @@ export function sessionEnded(): ApiError {
   return new ApiError('auth/unauthorized', { message: 'The session of this access token has ended.' });
 }
 
-/** Returns `false` if a change of the user has ended the session. Such a change ends all sessions but `keptSession`. */
+/** Returns `false` if a change of the user has ended the session. Such a change ends all sessions except `keptSession`. */
 function isOfNow(session: Pick<Session, 'epoch' | 'sid'>, user: User): boolean {
   return session.epoch === user.sessionEpoch || session.sid === user.keptSession;
 }

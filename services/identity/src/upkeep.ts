@@ -6,8 +6,8 @@ import { endSuspensions } from './suspension.ts';
 import type { KeyTimes } from './tokens/signing-keys.ts';
 
 /**
- * How often to look for values that are sealed under an older secret, and to seal them again under the new secret, in ms. A
- * replica that does not know the new secret yet still seals new values under the older one.
+ * How often to look for values that are sealed under an older secret, and to seal them again under the new secret, in ms. This
+ * is done again and again, because a replica that has only the older secret seals new values under it.
  */
 const resealEveryMs = 10 * 60_000;
 

@@ -43,7 +43,7 @@ export function userDeletedEvent(user: User, at: Date): EventEnvelope {
 
 /**
  * The last event of a user of whom identity knows nothing but the id. Its `occurredAt` is the present, so services apply it
- * without a question. They ask identity whether an import has reused the id only if the event is more than eight days old
+ * without a question. If an event is more than eight days old, they first ask identity whether an import has reused the id
  * (docs/adr/0014).
  */
 export function goneUserEvent({ projectId, userId }: { projectId: string; userId: string }): EventEnvelope {

@@ -53,7 +53,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(answers.filter((answer) => answer !== false)).toEqual(Array(15).fill(tooMany));
   });
 
-  test('each further failure doubles the wait, from 30 s to an hour; an attempt during a wait does not', async () => {
+  test('each further failure doubles the wait, from 30 s to an hour; attempts during a wait change nothing', async () => {
     const attempts = open(store);
     await failTimes(attempts, 10);
     for (const wait of [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]) {
@@ -176,7 +176,7 @@ describe.each(availableEngines())('failed attempts in the store on %s', (engine)
     expect(await fail(attempts, home)).toBe(false);
   });
 
-  test('a wrong factor is counted separately from wrong passwords; a right factor resets the count of its client or of strangers', async () => {
+  test('wrong factors and wrong passwords have separate counts; a right factor resets the count of its client or of strangers', async () => {
     const attempts = open(store);
     const show = (isRight: boolean, of: Partial<Who> = {}) =>
       attempts.checkFactor({ ...user, ...of }, async () => isRight).catch((error) => error);

@@ -45,7 +45,7 @@ describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
 
   // The embedded form has only one process, and so only one clock, so this test does not apply to it.
   test.skipIf(engine === 'embedded').each([-minute, minute])(
-    'a refresh token keeps its grace period if a replica whose clock is %i ms off has rotated it',
+    'a refresh token keeps its grace period even if the clock of the rotating replica is %i ms off',
     async (off) => {
       const { refreshToken } = await signUpUser(identity.bus, projectId);
       const now = Date.now();

@@ -127,7 +127,7 @@ describe.each(availableEngines())('erasure in the store on %s', (engine) => {
     expect(await publish()).toHaveLength(3);
   });
 
-  test('makes only one of many simultaneous deletions and changes of the same revision', async () => {
+  test('if many simultaneous deletions and changes have the same revision, makes only one of them', async () => {
     for (let round = 0; round < 5; round++) {
       const user = await add();
       const changes = Array.from({ length: 5 }, (_, index) => ({

@@ -76,7 +76,7 @@ describe.each(availableEngines())('imports in the store on %s', (engine) => {
     }
   });
 
-  test('store no user whose erasure is announced again, and no user is both stored and announced', async () => {
+  test('store no user whose erasure is announced again: each user is either stored or announced', async () => {
     const projectId = randomUUID();
     const users = Array.from({ length: 30 }, () => makeUser({ projectId, seq: 0 }));
     const [back] = users as [User, ...User[]];

@@ -129,7 +129,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     });
   });
 
-  test('the metric of attempts has every outcome before the first attempt', async () => {
+  test('the metric of attempts already lists every outcome before the first attempt', async () => {
     await using other = await startTestIdentity(engine, { mails: { smtpUrl: server.url } });
     const { values } = await other.runtime.metrics.mailAttempts.get();
     expect(values.map(({ labels, value }) => [labels.outcome, value])).toEqual([
@@ -324,7 +324,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     return { newEmail, undo: { projectId, body: { token: tokenIn(notice.text) } } };
   };
 
-  test('taking an old address back makes later changes final, even if the clocks of replicas differ', async () => {
+  test('after an old address was taken back, later changes cannot be undone, even if the clocks of replicas differ', async () => {
     const newcomer = await signUpNewcomer();
     const caller = callerOfSession(newcomer);
     // The first change is made by a replica whose clock is ten minutes ahead.
@@ -337,7 +337,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     );
   });
 
-  test('an address is not changed so often that its owner could not take it back', async () => {
+  test('an address cannot be changed so often that its owner can no longer take it back', async () => {
     const newcomer = await signUpNewcomer();
     const caller = callerOfSession(newcomer);
     const store = await openStore(identity.store);

@@ -32,7 +32,7 @@ describe.each(availableEngines())('requested password resets in the store on %s'
     expect(new Secrets(third).open(sealedFor.address, other!.sealed, other!.id).toString()).toBe(address);
   });
 
-  test('a value that cannot be opened and is needed stops the change of the secret', async () => {
+  test('the change of the secret stops if a value is needed and cannot be opened', async () => {
     await store.hashKeys.add(new Secrets(lost).seal(sealedFor.hashing, 'key', store.hashKeys.id));
     await expect(store.reseal(new Secrets(second, [first]))).rejects.toThrow('KITH_SECRET');
   });

@@ -66,7 +66,7 @@ describe.each(availableEngines())('the store of sessions and keys on %s', (engin
     expect(await store.sessions.findFamily(projectId, 'other')).toBeNull();
   });
 
-  test('makes only one of many simultaneous rotations of a token', async () => {
+  test('if a token is rotated many times simultaneously, makes only one rotation', async () => {
     const one = session();
     await store.sessions.add(one);
     const nexts = Array.from({ length: 10 }, (_, index) => ({

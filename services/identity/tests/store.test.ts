@@ -148,7 +148,7 @@ describe.each(availableEngines())('store on %s', (engine) => {
     expect(await storedEvents()).toHaveLength(5);
   });
 
-  test('makes only one of 20 simultaneous changes of the same revision', async () => {
+  test('if 20 simultaneous changes have the same revision, makes only one of them', async () => {
     const user = makeUser();
     await store.users.add(user, created(user));
     const changes = Array.from({ length: 20 }, (_, index) => next(user, { name: `Name ${index}` }));

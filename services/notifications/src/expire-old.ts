@@ -31,7 +31,7 @@ export async function expireOld(app: AppContext, isStopped = () => false): Promi
         return { change: { feed: expire(before, old), remove: old }, result: false };
       });
       if (isErased) await app.store.erasure.removeEntries(owner, batch);
-      // In the embedded form, nothing above waits, so no request would be handled until the end.
+      // In the embedded form, the calls above do not let other work run, so no request would be handled until the end.
       await nextTurn();
     }
   }

@@ -71,7 +71,7 @@ const appOf = ({ runtime, store }: World) => ({
   now: Date.now,
 });
 
-/** How many profiles, and marks of forgotten users, have an end that lies in the future. */
+/** The number of profiles and of marks of forgotten users that will expire in the future. */
 async function lastingProfiles({ place }: World): Promise<number> {
   if (place.kind === 'sqlite') {
     using db = new DatabaseSync(place.file, { timeout: 5_000 });
@@ -286,7 +286,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await lastingProfiles(world)).toBe(0);
   });
 
-  test('may get data for ten more minutes, which is found and erased no matter how the replicas’ clocks differ', async () => {
+  test('may get data for ten more minutes; this data is erased, no matter how the replicas’ clocks differ', async () => {
     await using world = await World.start(engine);
     const { store, projectId } = world;
     const [gone, stays] = [await world.user('Vanya'), await world.user('Stays')];
@@ -331,7 +331,7 @@ describe.each(availableEngines())('a user whose account has ended (%s)', (engine
     expect(await store.erasure.due(Date.now() + 2 * anHour, 10)).toEqual([]);
   }, 60_000);
 
-  test('other work runs between the feeds whose notifications expire, and the expiry can be stopped', async () => {
+  test('the expiry of notifications lets other work run after each feed, and can be stopped', async () => {
     await using world = await World.start(engine);
     const initiator = await world.user('Stays');
     const owners = [await world.receiver(initiator, 1), await world.receiver(initiator, 1)];

@@ -56,7 +56,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     expect(await world.count(id)).toBe(0);
   });
 
-  it('a request that has changed some of its feeds does not answer that nothing was done', async () => {
+  it('a request that has changed some of its feeds is not answered as if nothing was done', async () => {
     const { projectId, store, runtime } = world;
     const people = [await world.user('One'), await world.user('Two')];
     const [first = '', second = ''] = people.map(({ id }) => id).sort();
@@ -101,7 +101,7 @@ describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine
     expect(counts).toEqual([1, 1, 1, 2]);
   });
 
-  it('a request with a key that has changed some of its feeds does not answer that nothing was done', async () => {
+  it('if a request has a key and has changed some of its feeds, the answer does not say that nothing was done', async () => {
     const { projectId, store } = world;
     await using runtime = await createRuntime(engine);
     const { bus } = runtime;

@@ -25,9 +25,7 @@ export const usersSubscription = subscription({
   },
 });
 
-/**
- * Erases what is stored of a user now. If this function has erased the user before, this is data that has arrived since then.
- */
+/** Erases what is stored of a user now. A repeated call erases the data that has arrived since the call before. */
 export async function eraseOwner(app: AppContext, owner: Owner): Promise<void> {
   const { bus, store, blobs } = app;
   const { projectId, userId } = owner;

@@ -54,7 +54,7 @@ export class ExportWorld implements AsyncDisposable {
     return world;
   }
 
-  /** Makes a section answer with what `give` returns. */
+  /** From now on, the section answers with what `give` returns. */
   async give(name: SectionName, give: Give): Promise<void> {
     await this.takeAway(name);
     const { bus } = this.test;

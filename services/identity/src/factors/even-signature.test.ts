@@ -12,7 +12,7 @@ describe('evenSignature', () => {
     expect(evenSignature(same)).toBe(same);
   });
 
-  it('returns a text that is no signature unchanged', () => {
+  it('does not change a text that is no signature', () => {
     const cut = base64url('30060201010202');
     for (const text of ['', 'AAAA', cut, base64url(`3025022101${'12'.repeat(32)}020101`)])
       expect(evenSignature(text)).toBe(text);

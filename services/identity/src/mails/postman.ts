@@ -49,8 +49,8 @@ const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * How many mails that do not report a change an address may get in an hour. So one mail an hour is reserved for mails that
- * report a change, and nobody can delay such a mail by requesting other mails.
+ * The lower limit for mails that do not report a change. So one mail an hour is reserved for mails that report a change, and
+ * nobody can delay such a mail by requesting other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;
@@ -104,7 +104,7 @@ export class Postman {
       );
       const failed = (await Promise.allSettled(sent)).some(({ status }) => status === 'rejected');
       if (failed || due.length < atOnce) return;
-      // In the embedded form, nothing above waits if no mail is sent.
+      // In the embedded form, the calls above do not let other work run if no mail is sent.
       await nextTurn();
     }
   }

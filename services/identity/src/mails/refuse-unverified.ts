@@ -11,8 +11,8 @@ import { firstVerification, mailUser } from './mail-user.ts';
 export async function refuseUnverified(app: AppContext, project: Project, user: User): Promise<void> {
   if (!project.requireVerifiedEmail || user.isVerified || user.email === null) return;
   const mail = firstVerification(project, user.email);
-  // The request is about to be refused, but the audit row that is stored with a change reports a success. So `apart` stores the
-  // mail without this row.
+  // An audit row that is stored with a change reports a success, but this request is about to be refused. So `apart` stores the
+  // mail without an audit row.
   if (app.postman.isThere) await apart(() => mailUser(app, user, mail));
   throw new ApiError('auth/email-not-verified');
 }

@@ -23,8 +23,8 @@ const lifetimeMs: Readonly<Record<TokenKind, number>> = {
 /** How long a user may take back the old address after a change, in ms (spec#accounts-old-address). */
 export const undoMs = lifetimeMs.emailChanged;
 /**
- * How many changes of the address a user can undo at a time. A thief of an account must not be able to make so many changes that
- * the owner's undo misses some of them.
+ * How many changes of the address a user can undo at a time. A thief of an account must not be able to make more changes than
+ * the owner can undo.
  */
 export const mostUndos = 50;
 /** After this many wrong tries, a code is invalid. */

@@ -8,7 +8,7 @@ import { withTls } from './tls.ts';
 export interface Mail {
   /** The kind appears in logs, and in the names of the files to which mails are written. */
   kind: string;
-  /** A mail server may take two mails with the same id for one mail, and drop the second one. */
+  /** If two mails have the same id, a mail server may drop the second one. */
   messageId: string;
   fromName: string;
   to: string;

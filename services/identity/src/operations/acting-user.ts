@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { restoreIfOver } from '../suspension.ts';
 
-/** Returns, for gateways, the role of the user for whom a server key acts (spec#server-keys-on-behalf). */
+/** Tells gateways the role of the user for whom a server key acts (spec#server-keys-on-behalf). */
 export const actingUserHandler = internalHandler(
   actingUser,
   async ({ projectId, userId }, app: AppContext, { deadline }) => {

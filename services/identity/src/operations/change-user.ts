@@ -7,8 +7,8 @@ import { projectUserOf } from '../project-user-views.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Changes a user's role, reputation or verification for an operator (spec#admin-users-update). A request that changes
- * nothing stores nothing and makes no event.
+ * For an operator, changes a user's role, reputation or verification (spec#admin-users-update). A request that changes nothing
+ * stores nothing and makes no event.
  */
 export const changeUserHandler = handler(changeUser, async (request, app: AppContext) => {
   const { projectId, userId } = request.params;

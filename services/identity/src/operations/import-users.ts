@@ -51,8 +51,8 @@ function count(
 
 /**
  * Adds the kinds of password hashes in the rows to the kinds of the project, before the rows are stored. Returns the outcomes
- * of the rows that must not be stored. Rows that cannot be stored for another reason, for example because their username is
- * taken, are refused first. Their kinds are not added, because a project may have only a few kinds.
+ * of the rows that must not be stored. First, refuses rows that cannot be stored in any case, for example because their
+ * username is taken. Their kinds are not added, because a project may have only a few kinds.
  */
 async function outcomesBefore(
   app: AppContext,

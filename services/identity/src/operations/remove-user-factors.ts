@@ -5,7 +5,7 @@ import { afterChange } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { withNotice } from '../factors/tell.ts';
 
-/** Removes all second factors of a user for an operator (spec#admin-users-remove-factors). */
+/** For an operator, removes all second factors of a user (spec#admin-users-remove-factors). */
 export const removeUserFactorsHandler = handler(removeUserFactors, async (request, app: AppContext) => {
   const { params, deadline } = request;
   if (!(await app.store.users.account(params.projectId, params.userId))) throw new ApiError('user/not-found');

@@ -19,7 +19,7 @@ const graceMs = 30_000;
 /**
  * Exchanges a refresh token for its successor, in one conditional write. For 30 s, a retry or a second tab gets the same
  * successor. If the exchanged token is sent later than that, the session ends with all its refresh tokens. The session also
- * ends if the exchanged token is sent after its successor was exchanged, too (spec#accounts-refresh-grace,
+ * ends if the exchanged token is sent and its successor was already exchanged (spec#accounts-refresh-grace,
  * spec#accounts-refresh-reuse).
  */
 export const requestNewAccessTokenHandler = handler(

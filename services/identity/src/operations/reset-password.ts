@@ -10,7 +10,7 @@ import { finishEnding } from '../sessions.ts';
 import { userEvent } from '../user-events.ts';
 
 /**
- * Sets a new password with the token of a mail, or the first password of a user who has none
+ * Sets a new password with the token of a mail. This may also be the first password of the user
  * (spec#accounts-reset-first-password). The same write ends every session. It also marks the address as verified, because the
  * token was sent there. Second factors stay (spec#accounts-reset).
  */

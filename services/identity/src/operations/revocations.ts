@@ -15,7 +15,7 @@ const mostUsers = 2_000;
  * issued before the revocation or suspension have expired. Only the first page has the revoked keys. `next` is the place of the
  * page's last session. If there are more users, `next` also contains a blank and the place of the page's last user. A replica
  * of an earlier version returns all users with the first page. If such a replica gets an `after` with two places, it returns
- * only more sessions. In this case, the gateway gets the other users when it next loads the whole list.
+ * further sessions, but no users. In this case, the gateway gets the other users when it next loads the whole list.
  */
 export const revocationsHandler = internalHandler(getRevocations, async ({ after }, app: AppContext) => {
   // All tokens that were issued before this time have expired.

@@ -6,7 +6,7 @@ import { refuseWeak } from '../password-rules.ts';
 import { projectUserOf } from '../project-user-views.ts';
 import { endAllSessions } from '../sessions.ts';
 
-/** Sets a user's password for an operator. The same write ends all the user's sessions (spec#admin-users-set-password). */
+/** For an operator, sets a user's password. The same write ends all the user's sessions (spec#admin-users-set-password). */
 export const setPasswordHandler = handler(
   setPassword,
   async (request, app: AppContext) => {

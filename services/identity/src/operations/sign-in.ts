@@ -29,8 +29,7 @@ export const signInHandler = handler(
 );
 
 /**
- * Replaces an imported password hash by one of our own kind. This is possible only now, because a sign-in contains the
- * password.
+ * Replaces an imported password hash by one of our own kind. This is possible here, because a sign-in contains the password.
  */
 async function replaceImportedHash(
   app: AppContext,

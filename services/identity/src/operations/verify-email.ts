@@ -66,7 +66,8 @@ function undoChange(before: User, { address, name }: Mailing): TokenUse {
     ...verified(before, { email: address, ...ended }),
     ending: 'ended',
     // The mails that can undo earlier changes stay valid. So the user can still return to an even older address. The `rev` in
-    // the name says which change was earlier. Their times do not, because the clocks of two replicas may differ.
+    // the name says which change was earlier. The times of the changes cannot be compared, because the clocks of two replicas
+    // may differ.
     drops: (one) => one.kind !== 'emailChanged' || Number(one.name) > Number(name),
   };
 }

@@ -87,7 +87,9 @@ export class Attempts {
     }
   }
 
-  /** Forgets the clients that an account knows, with their failures, and all failures with the account's second factors. */
+  /**
+   * Forgets three things of an account: the clients that it knows, their failures, and all failures with its second factors.
+   */
   async forgetClients(projectId: string, userId: string): Promise<void> {
     await this.#forgetAll(within(projectId, userId));
     await this.forgetFactors(projectId, userId);
@@ -127,7 +129,8 @@ export class Attempts {
 }
 
 /**
- * The id under which strangers' failed attempts to sign in with an e-mail address are counted. `hash` is a hash of the address.
+ * If strangers fail to sign in with an e-mail address, their attempts are counted under this id. `hash` is a hash of the
+ * address.
  */
 export function addressPlace(hash: string): string {
   // No project has the id `addresses`, so this id differs from every `clientPlace`.

@@ -24,9 +24,9 @@ export type ListedAudit = AuditRow & { createdAt: Date };
 const batch = 1_000;
 
 /**
- * `counted`: how many rows of a list are counted at most. `checked`: how many rows are read at most to count the matching rows,
- * if no index covers the filter (spec#audit-total). `checked` is lower, because reading a whole row takes much longer than
- * counting it.
+ * `counted`: the maximum number of rows that are counted for a list. `checked`: the maximum number of rows that are read for
+ * the count, if no index covers the filter (spec#audit-total). `checked` is lower, because reading a whole row takes much
+ * longer than counting it.
  */
 const usualBounds = { counted: 10_000, checked: 2_000 };
 

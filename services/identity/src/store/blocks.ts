@@ -38,8 +38,8 @@ export class Blocks {
   }
 
   /**
-   * The users in `among` who block the given user or are blocked by this user. Reads only the blocks between the user and these
-   * others, because the user may have thousands of blocks.
+   * The users in `among` who block the given user or are blocked by the given user. Reads only the blocks between the given
+   * user and `among`, because the user may have thousands of blocks.
    */
   async hiddenFrom(projectId: string, userId: string, among: readonly string[]): Promise<Set<string>> {
     const ids = among.flatMap((otherId) => sidesOf(projectId, userId, otherId));

@@ -14,7 +14,10 @@ import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-docume
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
-/** How many users one change stores: all users of a request to the API, but not more, because a change blocks the event loop. */
+/**
+ * How many users one change stores at most: as many as a request to the API may have. More would block the event loop for too
+ * long.
+ */
 const atOnce = 1_000;
 /**
  * An import fails after this many rounds in a row in which no user got an outcome. This can happen if concurrent imports are

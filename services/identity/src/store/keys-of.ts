@@ -64,7 +64,7 @@ export function nameKey(projectId: string, name: string): string {
   const whole = text.length > longest ? `${text.slice(0, longest)}~~${hash('sha256', text)}` : text;
   // Each key ends with a space, and a space sorts before every other character. So a name sorts before all longer names that
   // begin with it. A range does not include its lower limit `above`. Because of the space, the key of a name is greater than
-  // this limit, so the range of all names that begin with a name includes the name itself.
+  // this limit, so the range includes the name itself.
   return `${projectId}|${whole} `;
 }
 

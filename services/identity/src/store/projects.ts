@@ -144,7 +144,7 @@ function deletingOf({ id, doc }: Stored<{ project: StoredProject; since: number 
 }
 
 function projectOf({ id, doc: { wholeProfiles, ...doc } }: Stored<StoredProject>): Project {
-  // A project that an older version of Kith has stored lacks these settings.
+  // These settings are missing in projects that an older version of Kith has stored.
   const before = { signUp: 'open', requireVerifiedEmail: false, mailLinkBase: null, mailTexts: {} } as const;
   const shown = wholeProfiles ? 'all' : 'card';
   return {

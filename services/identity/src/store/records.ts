@@ -70,7 +70,7 @@ export interface User extends Profile {
   isActive: boolean;
   /** Null unless the user is suspended. */
   suspendedAt: Date | null;
-  /** Sessions with another epoch than this have ended, except the session `keptSession`. */
+  /** A session whose epoch differs from this one has ended, unless it is the session `keptSession`. */
   sessionEpoch: number;
   keptSession: string | null;
   /** The last sign-in. */

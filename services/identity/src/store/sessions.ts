@@ -150,8 +150,8 @@ export class Sessions {
   }
 
   /**
-   * Makes each revoked session of a user expire at the time that `endOf` returns for the time of its revocation. A session that
-   * expires earlier stays as it is. Idempotent.
+   * For each revoked session of a user, calls `endOf` with the time of the revocation, and makes the session expire at the
+   * returned time. A session that expires earlier stays as it is. Idempotent.
    */
   async shorten(projectId: string, userId: string, endOf: (revokedAt: Date) => Date): Promise<void> {
     for await (const some of this.#pages(projectId, userId)) {

@@ -5,7 +5,7 @@ import type { SigningKeys } from './signing-keys.ts';
 
 /**
  * Makes this replica receive the notices about keys that another replica has revoked. At the start, and after the connection to
- * the bus was broken, the replica reads the revocations that it has missed from the store.
+ * the bus was broken, the replica reads from the store which revocations it has missed.
  */
 export async function hearRevokedKeys(keys: SigningKeys, { bus, log }: ServiceRuntime): Promise<Intake> {
   const hear = (kids: readonly string[]) => {

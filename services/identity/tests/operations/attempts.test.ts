@@ -62,7 +62,7 @@ describe.each(handlerEngines())('failed attempts on %s', (engine) => {
     expect((await trySignIn(user.email, password)).status).toBe(200);
   });
 
-  test('an address that nobody has gets the same answers', async () => {
+  test('the answers are the same for an address that nobody has', async () => {
     expect(await fail('nobody@example.org', 11)).toEqual([...repeated(wrong, 10), tooMany]);
     const { wait } = await trySignIn('nobody@example.org', 'wrong');
     expect([29, 30]).toContain(wait);

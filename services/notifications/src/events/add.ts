@@ -15,8 +15,8 @@ const askMs = 2_000;
 
 /**
  * Makes a notification for a user from an event. The id of the notification is derived from the event. So if the event arrives
- * again, no second notification is made. Makes no notification in four cases. The notification would already have expired, its
- * request was withdrawn, the user's account has ended, or the user has turned off the type. In the last case, there is no
+ * again, no second notification is made. In four cases, makes no notification: if it would already have expired, if its request
+ * was withdrawn, if the user's account has ended, or if the user has turned off the type. In the last case, there is no
  * notification even if the event arrives again after the user has turned on the type (spec#notifications-settings-none).
  */
 export async function addNotification(

@@ -3,7 +3,7 @@ import { internalHandler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 
 /**
- * After the data of a deleted project's users is erased, erases the rest of the project. Until then, `isDone` is false
+ * When a deleted project has no data of users left, erases the rest of the project. Before that, `isDone` is false
  * (docs/adr/0044).
  */
 export const eraseProjectHandler = internalHandler(

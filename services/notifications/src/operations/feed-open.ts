@@ -7,8 +7,8 @@ import type { StoredFeed } from '../store/index.ts';
 import { wake } from '../wake.ts';
 
 /**
- * Adds a stream to the user's open streams, of which there are at most five. If this removes the oldest stream from the list,
- * wakes the user's streams, so that the removed stream notices its removal and ends (spec#notifications-stream-places).
+ * Adds a stream to the user's open streams, of which there are at most five. If the oldest stream loses its place, all streams
+ * of the user are woken, so that the oldest one notices this and ends (spec#notifications-stream-places).
  */
 export const feedOpenHandler = internalHandler(openFeed, async (body, app: AppContext, context) => {
   const { projectId, userId, streamId } = body;

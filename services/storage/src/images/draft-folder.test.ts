@@ -25,7 +25,7 @@ describe('the folder for images that are being rendered', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
-  it('lets the service start only if it can be written to', async () => {
+  it('must be writable, otherwise the service does not start', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-draft-folder-'));
     const path = join(folder.path, 'drafts');
     const refusal = (code: string) =>

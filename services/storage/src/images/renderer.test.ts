@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { filmOf } from '../../../../tests/support/film.ts';
 import { Renderer } from './renderer.ts';
 
-it('returns different errors if an image takes too long and if the deadline comes first', async () => {
+it('has one error for an image that takes too long, and another error if the deadline comes first', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-renderer-'));
   const path = join(folder.path, 'sent');
   // sharp measures its timeout in whole seconds. So rendering this image has to take longer than one second.

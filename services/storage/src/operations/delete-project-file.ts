@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
 import { deleteOwned } from './delete-file.ts';
 
-/** Deletes a file of any user for an operator (spec#storage-delete-any). */
+/** For an operator, deletes a file of any user (spec#storage-delete-any). */
 export const deleteProjectFile = handler(spec, async ({ params, deadline }, app: AppContext) => {
   const { projectId, fileId } = params;
   const file = await app.store.find(projectId, fileId);

@@ -139,9 +139,8 @@ export class FileStore {
   }
 
   /**
-   * Claims the id of an imported file for its owner, until `until` (Unix ms). By then, either the file exists, and its
-   * existence prevents other users from using the id, or the upload has failed. Returns `false` if another user has claimed the
-   * id.
+   * Claims the id of an imported file for its owner, until `until` (Unix ms). By then, the upload has failed, or the file
+   * exists, so that no other user can use its id. Returns `false` if another user has claimed the id.
    */
   async claim({ projectId, userId }: Owner, fileId: string, until: number): Promise<boolean> {
     const id = claimId({ projectId, id: fileId });

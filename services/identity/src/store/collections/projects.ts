@@ -27,7 +27,7 @@ export const projects = collection<StoredProject>({
     publicProfiles: z.boolean(),
     wholeProfiles: z.boolean().optional(),
     publicConnections: z.boolean(),
-    // Projects that an older version has stored lack these fields.
+    // These fields are missing in projects that an older version has stored.
     storageMib: z.int().nullable().default(null),
     externalTokenMaxAge: z.int().default(usualExternalAge),
     signUp: z.enum(['open', 'closed']).default('open'),

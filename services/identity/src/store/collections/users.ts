@@ -13,8 +13,8 @@ export type StoredUser = AsStored<User, 'id' | 'projectId'> & {
 };
 
 /**
- * Users, keyed by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of them belong to
- * other users, a refusal names only the one that comes first in `indexes`.
+ * Users, keyed by `userKey`. A user's id, foreign id, e-mail address and username are unique. If several of these values are
+ * taken, a refusal names only the one that comes first in `indexes`.
  */
 export const users = collection<StoredUser>({
   name: 'users',
