@@ -147,7 +147,7 @@ it('an anonymous backup of a restored installation accepts later changes', async
   }
 }, 60_000);
 
-it('a document with a value that only a newer version knows is not anonymised', async () => {
+it('a document is not anonymised if it has a value that only a newer version knows', async () => {
   const [data, backup] = [join(folder, 'newer'), join(folder, 'refused')];
   await makeSmall(data);
   {

@@ -35,7 +35,7 @@ describe('the guide of backups', async () => {
     return bin;
   };
 
-  it('has a timer’s script, which makes a backup, starts a platform on the backup as a test, and only then removes old backups', async () => {
+  it('has a script for a timer, which removes old backups only after a platform has started on the new backup', async () => {
     const [script = ''] = holding('rehearsal');
     const [port, internalPort] = [await freePort(), await freePort()];
     const text = script.replaceAll('8099', String(port)).replaceAll('9099', String(internalPort));

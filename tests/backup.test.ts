@@ -77,7 +77,7 @@ describe.each(forms)('a backup of the %s form', (form) => {
     });
   };
 
-  it('a backup that is made during writes can be started, and restored without the users who were erased later', async () => {
+  it('a backup that is made during writes can be started, and a restore leaves out users who were erased after the backup', async () => {
     const backup = pathOf('backup');
     let world: World;
     let before: unknown;
@@ -127,7 +127,8 @@ describe.each(forms)('a backup of the %s form', (form) => {
     }
 
     const restored = await kith(['restore', backup, '--erased', pathOf('erasures.jsonl')], envOf('second'));
-    // There are three erasures: the user, the project and the project's user. An erasure that was tried again is listed again.
+    // There are three erasures: the user, the project and the project's user. If an erasure was tried twice, the list contains
+    // it twice.
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringMatching(/[3-9] erasures/)]);
     {
       await using platform = await start('second');

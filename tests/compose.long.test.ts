@@ -21,8 +21,8 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The compose file of the guide of observability, which adds a collector. In this test, the collector is a script in an
- * existing image. The script prints the names of the services whose spans arrive.
+ * The compose file of the guide of observability. It adds a collector. In this test, the collector is a script in an existing
+ * image. The script prints the names of the services whose spans arrive.
  */
 async function withCollector(): Promise<string> {
   const added = (await readBlocks('observability.md')).find(({ text }) => text.includes('  collector:\n'));
@@ -194,7 +194,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     await expect.poll(async () => (await list()).status, { interval: 1000, timeout: 30_000 }).toBe(404);
   }, 90_000);
 
-  it('the `kith doctor` command of the guide of hosting reads .env, finds nothing wrong, and reports a stopped engine', async () => {
+  it('the `kith doctor` command of the guide of hosting reads .env, finds nothing wrong at first, and reports an engine that is stopped later', async () => {
     const blocks = await readBlocks('hosting.md');
     const lines = blocks.flatMap(({ text }) => text.split('\n'));
     const line = lines.find((one) => /^docker-compose .* kith doctor$/.test(one)) ?? '';
@@ -219,8 +219,8 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
       expect(of(engine)).toEqual([expect.stringMatching(`^ok ${engine} \\d.*\\.$`)]);
     for (const name of storingNames)
       expect(of(`database ${name}`)).toEqual(['ok It is undamaged and has all its indexes.']);
-    // Both warnings are about settings that the compose file itself makes. The settings that the guide writes to `.env`, the
-    // images and the secret cause no warning.
+    // Both warnings are about settings that the compose file itself makes. The images, the secret, and the settings that the
+    // guide writes to `.env` cause no warning.
     expect(of('settings')).toEqual([
       expect.stringContaining('warning API_REFERENCE is all'),
       expect.stringContaining('warning PUBLIC_URL is not set'),
@@ -262,7 +262,7 @@ describe.runIf(availableEngines().includes('containers'))('docker-compose', () =
     const shell = startShell({ folder, env: { ...env, ...none, ...settings } });
     return {
       /**
-       * Finds the first block of commands in a guide that contains the text `part`. Runs this block line by line, and returns
+       * In a guide, finds the first block of commands that contains the text `part`. Runs this block line by line, and returns
        * the output.
        */
       async follow(guide: string, part: string) {

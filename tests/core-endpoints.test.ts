@@ -97,7 +97,7 @@ describe.each(availableEngines())('core endpoints (%s)', (engine) => {
     const rename = (id: string, body: unknown) =>
       outcome({ method: 'PATCH', path: `${scope}/collections/${id}`, token: ada.accessToken, body });
 
-    it('reports the missing name if there is no body, even if the id is also invalid', async () => {
+    it('if there is no body, reports that the name is missing, even if the id is also invalid', async () => {
       const { id } = await platform.createCollection(ada, 'Kept');
       const refused = {
         status: 400,

@@ -220,7 +220,7 @@ describe('kith doctor on a data folder', () => {
     for (const one of [says, development]) expect(after).not.toContain(one);
   });
 
-  it('reports a missing secret in the environment file of a unit once, and names the file that holds a secret', async () => {
+  it('reports only once that the environment file of a unit has no secret, and names the file that holds a secret', async () => {
     const [file, kept] = [join(folder, 'kith.env'), join(folder, 'secret')];
     await writeFile(file, `NODE_ENV=production\nKITH_DATA=${folder}\nTRUST_PROXY_HOPS=1\n`);
     const anyPorts = { PORT: '0', INTERNAL_PORT: '0' };
@@ -242,9 +242,9 @@ describe('kith doctor on a data folder', () => {
     expect(await mending()).toMatch(/^Set KITH_SECRET_FILE .* openssl rand -base64 32$/);
     await writeFile(kept, secret, { mode: 0o600 });
     expect(await mending()).toMatch(`Move ${kept} to a place outside of the data folder`);
-    // A secret file that cannot be read is reported once, and not also as a missing secret.
+    // A secret file that cannot be read is reported once. The secret is not reported as missing, too.
     const lines = ['NODE_ENV=production', `KITH_DATA=${folder}`];
-    // The second path leads through a file.
+    // The second path uses a file as if it were a folder.
     for (const named of [join(folder, 'nothing'), join(kept, 'secret')]) {
       await writeFile(file, [...lines, `KITH_SECRET_FILE=${named}`, ''].join('\n'));
       const { of } = await examine({}, ['--env-file', file]);
@@ -312,7 +312,7 @@ describe('kith doctor on a data folder', () => {
     expect(of('settings').filter((one) => /KITH_SECRET|NODE_ENV/.test(one))).toEqual([]);
   });
 
-  it('prefers a setting in the environment file, in any form, to the same setting in the environment, and keeps a # in a value', async () => {
+  it('uses a setting of the environment file, in any form, instead of the one in the environment, and keeps a # in a value', async () => {
     const [file, own] = [join(folder, 'kith.env'), join(folder, 'own')];
     await writeFile(own, secret, { mode: 0o600 });
     const lines = [`KITH_DATA=${folder}`, 'KITH_SECRET_COMMAND=echo short', 'CORS_ORIGINS=https://a.test#b'];

@@ -52,7 +52,7 @@ async function startOne(engine: string): Promise<Running> {
 }
 
 describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
-  it('requests on open and new connections are still answered while a load balancer has not noticed yet that the gateway ends', async () => {
+  it('requests on open and new connections are answered until a load balancer has noticed that the gateway ends', async () => {
     await using kith = await startOne(engine);
     const { port, hostname } = new URL(kith.url);
     const open = async () => {

@@ -121,7 +121,7 @@ describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
     await isErased('zqfolder of a project');
   }, 120_000);
 
-  it('announces only erasures from the time of --since on, in the project of --project', async () => {
+  it('announces no erasures from before the time of --since, and none outside of the project of --project', async () => {
     const { id } = await platform.createProject();
     const user = await platform.createUser(id);
     const announced = async (...options: string[]) =>

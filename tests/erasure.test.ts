@@ -130,7 +130,8 @@ describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
     await expect.poll(isAllDead, { timeout: 60_000 }).toBe(true);
     const before = await everythingOf(platform);
     for (const word of words) expect(before, word).toContain(word);
-    // The ids of the stored answers to sign-ups. Each user of this test has one, and the answers of two users will be erased.
+    // The ids of the stored answers to sign-ups. Each user of this test has one such answer. The answers of two users will be
+    // erased.
     const signUpsIn = (text: string) => new Set(text.match(/\|-\|identity\.sign-up\|[\w-]+/g));
     const signUps = signUpsIn(before).size;
     expect(signUps).toBeGreaterThan(2);

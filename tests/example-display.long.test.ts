@@ -89,7 +89,7 @@ describe.skipIf(!browser)(
       expect(visitor.complaints).toEqual([]);
     });
 
-    it('shows every item of a list once, even if the list is scrolled while it is loaded again', async ({
+    it('shows every item of a list exactly once, even if the user scrolls while the list is loaded again', async ({
       expect,
     }) => {
       const user = await world.platform.createUser({ name: 'Scroller', username: 'scroller' });

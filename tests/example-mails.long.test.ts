@@ -78,7 +78,7 @@ describe.skipIf(!browser)('mails of the example application', { timeout: 120_000
     await page.goto(/^http\S+\/\?mail=\S+$/m.exec(text)?.[0] ?? '');
     const password = 'a pass phrase to remember';
     await page.getByLabel('New password').fill(password);
-    // The token is sent to no server again.
+    // The token is no longer in the address, so no server gets it again.
     expect(new URL(page.url()).search).toBe('');
     await visitor.button('Set the password').click();
     await says(visitor, 'Your password is set.');

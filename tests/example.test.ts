@@ -152,7 +152,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     expect(ada.complaints.filter((one) => !/status of 40[13]/.test(one))).toEqual([]);
   });
 
-  it('asks for a proof to change the address, and again if the proof expires before a factor is confirmed', async ({
+  it('asks for a proof before it changes the address, and for a new proof if this one expires before a factor is confirmed', async ({
     expect,
   }) => {
     await using ada = await world.open();
@@ -181,7 +181,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await prove();
     await form.getByText('A mail is on its way to ada.proved@example.com.').waitFor();
 
-    // This route answers one request to confirm a factor, with the answer that the platform gives when the proof has expired.
+    // This route answers one request to confirm a factor. It answers as the platform does when the proof has expired.
     const json = { error: 'Prove your identity again.', code: 'auth/step-up-required' };
     await page.route('**/confirm', (route) => route.fulfill({ status: 403, json }), { times: 1 });
     await addApp();
@@ -359,7 +359,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await keep(card(page, 'Alan Demo'), /\/connections\?/, world.edith);
   });
 
-  it('loads a page once when it is opened, and loads profiles only then', async ({ expect }) => {
+  it('loads a page once when it is opened, and does not load profiles again', async ({ expect }) => {
     const user = await world.platform.createUser({ name: 'Ada Once', username: 'ada.once' });
     await using ada = await world.open();
     const { page } = ada;
@@ -378,7 +378,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
     await page.getByRole('link', { name: 'Notifications 1 unread' }).waitFor();
     const timesOf = (end: string) => asked.filter((path) => path.endsWith(end)).length;
     const { id } = world.alan;
-    // What the notification may have changed is loaded a second time.
+    // Data that the notification may have changed is loaded a second time.
     expect([`/users/${id}`, `/users/${id}/connection`, '/app-notifications/count'].map(timesOf)).toEqual([
       1, 2, 2,
     ]);
@@ -478,7 +478,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
       .png()
       .toBuffer();
     const profile = new RegExp(`/users/${user.id}$`);
-    /** Uploads the picture, while the requests to change the profile go a special way. */
+    /** Uploads the picture. Meanwhile, `way` handles the requests that change the profile. */
     const upload = async (way: (route: Route) => Promise<unknown>, shown: Locator) => {
       await page.route(profile, (route) =>
         route.request().method() === 'PATCH' ? way(route) : route.fallback(),
@@ -507,7 +507,7 @@ describe.skipIf(!browser)('the example application', { timeout: 120_000, concurr
       expect.objectContaining({ avatarFileId: first }),
       [],
     ]);
-    // Now the page cannot find out either whether the profile has the picture, so the file stays.
+    // This time the page cannot even find out whether the profile has the picture. So the file stays.
     await page.route('**/request-new-access-token', (route) => route.abort('connectionreset'));
     const stored = await upload(unanswered, problem('The platform cannot be reached.'));
     expect(stored).toHaveLength(2);

@@ -204,7 +204,7 @@ describe.each(availableEngines())('export (%s)', (engine) => {
     expect(Object.keys(lists)).toHaveLength(Object.keys(exportUser.parts.sections).length - 2);
   });
 
-  it('the export is complete if a part has more than one page', async () => {
+  it('the export is complete even if a part has more than one page', async () => {
     const user = await newUser('Large');
     const { id } = await platform.createCollection(user, 'Large');
     const count = 70;

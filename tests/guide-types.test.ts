@@ -11,7 +11,7 @@ import { type Block, readBlocks } from './support/guide.ts';
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** For each document, relative to `docs`: the values that its code uses without defining them. */
+/** The values that the code of a document uses without defining them. The keys are the documents' paths relative to `docs`. */
 const given: Record<string, string> = {
   'second-factors.md': `
     import { createPasskey, getPasskey, isKithError, type KithClient } from '@kith/client';

@@ -39,7 +39,7 @@ describe('the changes in a guide', () => {
     },
   );
 
-  it('the guide that adds an endpoint has changes', () => {
+  it('changes are found in the guide that adds an endpoint', () => {
     expect(changing.map(([guide]) => guide)).toContain('add-an-endpoint.md');
   });
 });

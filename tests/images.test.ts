@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../', import.meta.url));
 const names: ProcessName[] = [...serviceNames, 'gateway'];
 const json = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
 
-/** Third-party packages that every image contains, because the sources that every service loads need them. */
+/** Third-party packages that every image contains. They are needed by sources that every service loads. */
 const ofAll = [
   ...['@nats-io/jetstream', '@nats-io/transport-node', 'pino', 'prom-client', 'zod'],
   ...['api', 'context-async-hooks', 'core', 'exporter-trace-otlp-proto', 'resources', 'sdk-trace'].map(

@@ -61,7 +61,7 @@ describe('the packages that are needed to run Kith', () => {
     expect(partsFor(script, words, env)).toEqual(parts);
   });
 
-  it('the needed packages have the versions of the lock file, and none of our packages requires others', () => {
+  it('the needed packages have the versions of the lock file, and our packages require only needed packages', () => {
     const { lock: cut, trim } = cutTo(['run'], lock);
     for (const path of ofOthers(Object.keys(cut.packages))) {
       expect(cut.packages[path]).toEqual(lock.packages[path]);
@@ -168,7 +168,7 @@ describe('the bootstrap', () => {
     expect(await staging()).toEqual([]);
   });
 
-  it('adds all other packages for development to the smaller set, and then needs no further packages to run Kith', async () => {
+  it('adds all other packages when development needs them, and then installs nothing more to run Kith', async () => {
     await runs(run);
     await runs(work);
     expect(await installed()).toEqual(holding('all'));

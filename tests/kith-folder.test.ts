@@ -178,7 +178,7 @@ describe('kith in the folder of an installation', () => {
     expect([named.code, named.stdout]).toEqual([0, expect.stringContaining(urlOf())]);
   });
 
-  it('uses the folder in which the command was typed, if npm runs the command in a folder above', async () => {
+  it('uses the folder in which the command was typed, even if npm runs the command in a parent folder', async () => {
     const below = join(folder, 'below');
     await mkdir(join(below, '.kith'), { recursive: true });
     const bin = fileURLToPath(new URL('../apps/kith/bin/kith.mjs', import.meta.url));

@@ -99,7 +99,7 @@ describe('--json', () => {
     expect(await call('erase-again', list)).toEqual({ announced: 0, existing: 0 });
     const deleting = await call('projects delete', [id, '--yes']);
     expect(deleting).toEqual([{ id, status: 'deleting' }]);
-    // spec#operators-cli. Other suites call the commands that import, rebuild and announce erasures.
+    // spec#operators-cli. Other suites call the commands that import data, rebuild copies, or announce erasures.
     const done = (await call<{ action: string }[]>('audit')).map(({ action }) => action);
     const changing = operations.filter(
       ({ auth, method, name }) =>

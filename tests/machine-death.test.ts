@@ -58,8 +58,8 @@ describe('an installation whose machine died', () => {
   let folders: Awaited<ReturnType<typeof makeFolders>>;
   let users: TestUser[];
   /**
-   * Three data folders. The first is from before all changes, the second is from after changes of connections, and the third is
-   * from after further changes of users.
+   * Three data folders. `early` is from before all changes, `connected` from after changes of connections, and `renamed` from
+   * after further changes of users.
    */
   let early: string;
   let connected: string;

@@ -11,8 +11,8 @@ import { type Scrape, samplesOf, scrape } from './support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
 /**
- * Labels and metrics that the metrics of Kith do not declare. Prometheus adds `job`, `instance` and `up`. It also adds
- * `process`, because prometheus.yml says so. Histograms have the label `le`.
+ * Labels and metrics that Kith itself does not declare. Prometheus adds `job`, `instance` and `up`. It also adds `process`,
+ * because prometheus.yml says so. Histograms have the label `le`.
  */
 const ownLabels = ['job', 'instance', 'process', 'le'];
 const ownMetrics = ['up'];
@@ -63,7 +63,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
   let scraped: Scrape;
-  /** What the processes reported before the requests whose effects the tests check. */
+  /** The metrics of all processes before the requests are sent. The tests check the effects of these requests. */
   let earlier: Scrape;
 
   beforeAll(async () => {
@@ -162,7 +162,7 @@ describe.each(availableEngines())('metrics (%s)', (engine) => {
     expect(scraped.text).not.toContain('PROPFIND');
   });
 
-  it('every metric and label that the dashboard and the alerts name exists', () => {
+  it('every metric and label that is named in the dashboard or the alerts exists', () => {
     expect(expressions.length).toBeGreaterThan(40);
     const declared = new Metrics({ process: true }).registry.getMetricsAsArray() as unknown as {
       name: string;

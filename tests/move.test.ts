@@ -115,8 +115,8 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(progress).toContain('notifications.');
     const of = (service: string, collection: string) =>
       counts.find((one) => one.service === service && one.collection === collection)?.documents;
-    // The suspended user is stored, too, but is not in `world.users`. So one more user is stored. For the user who has left,
-    // only a mark in `deletedUsers` is stored.
+    // The suspended user is stored, too, but is not in `world.users`. So there is one stored user more than in `world.users`.
+    // For the user who has left, only a mark in `deletedUsers` is stored.
     expect(of('identity', 'users')).toBe(world.users.length + 1);
     expect(of('identity', 'deletedUsers')).toBe(1);
     expect(of('identity', 'keys')).toBe(1);
@@ -269,7 +269,7 @@ describe.runIf(availableEngines().includes('containers'))('kith move', () => {
     expect(db.prepare('SELECT traceparent FROM events LIMIT 1').get()).toBeDefined();
   }, 60_000);
 
-  it('refuses to move a consumer that no longer belongs to a service, and leaves out a consumer that --without names', async () => {
+  it('refuses to move a consumer that no longer belongs to a service, and leaves it out if it is named by --without', async () => {
     const data = join(folder, 'retired');
     const own = partOf('r');
     await makeSmall(data);

@@ -63,9 +63,8 @@ describe.runIf(provided?.kind === 'docker')('engines with names', () => {
     await expect(start()).rejects.toThrow(
       `The volume ${mongo} belongs to another data folder, which an earlier version of Kith did not record.`,
     );
-    // This container stands for a container of a killed process. The label of the container names the process of this test, as
-    // if this process had got the id of the killed process. So only the labels of the installation and the folder show whose
-    // container it is.
+    // This container stands for a container of a killed process. Its label holds the id of this test's process, as if the
+    // killed process had had the same id. So only the labels of the installation and the folder show whose container it is.
     const left = [`owner=${owner}`, 'installation=own', 'folder=/data/own'];
     const labels = left.flatMap((one) => ['--label', `org.kith.${one}`]);
     await dockerOrThrow(['run', '-d', '--name', `${name}-redis`, ...labels, images.redis, 'redis-server']);

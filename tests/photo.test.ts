@@ -160,7 +160,7 @@ describe.each(availableEngines())('a photo of 12 MB (%s)', { timeout: 120_000 },
     expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, etag, '']);
   });
 
-  // What the page does depends on neither the store nor the bus, so it is enough to test one form of the platform.
+  // The page works in the same way with every store and bus, so it is enough to test one form of the platform.
   it.skipIf(!browser || engine !== 'embedded')(
     'can be uploaded by a page, which gets the progress and shows the photo',
     async () => {

@@ -169,7 +169,9 @@ describe.concurrent.each(availableEngines())('a project that is deleted (%s)', (
 });
 
 describe.concurrent.each(availableEngines())('the erasure of a project (%s)', (engine) => {
-  it('the erasure continues after crashes and while a service is missing, and ends', async ({ expect }) => {
+  it('the erasure goes on after crashes and while a service is missing, until it is complete', async ({
+    expect,
+  }) => {
     await using runtime = await createRuntime(engine);
     await using stores = new AsyncDisposableStack();
     const store = async () => stores.use(await createStore(engine)).config;

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf, runKith } from './support/command.ts';
 
 /**
- * Empties a service's copy of another service's data directly in the database, so the service does not notice. A lost or
- * damaged database would have the same effect.
+ * Empties the copy that a service has of another service's data. Does this directly in the database, so the service does not
+ * notice. A lost or damaged database would have the same effect.
  */
 async function empty(platform: TestPlatform, service: string, copy: string): Promise<void> {
   if (!platform.engines) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { copyRepository } from './support/repository-copy.ts';
 
-it('npm run release makes a new version of every package and its changelog entry from the changesets', async () => {
+it('npm run release gives every package a new version, and writes the changelog entry from the changesets', async () => {
   await using copy = await copyRepository();
   const at = (file: string) => join(copy.path, file);
   const read = (file: string) => readFile(at(file), 'utf8');

@@ -190,7 +190,7 @@ describe('kith restore', () => {
   );
 
   it.each(hasDatabases ? ['folder', 'databases'] : ['folder'])(
-    'restores a backup that lacks a collection, because an earlier version made the backup (%s)',
+    'restores a backup of an earlier version, which lacks a collection (%s)',
     async (form) => {
       const name = `earlier_${form}`;
       const backup = await copyOfBackup(`${name}_backup`);
@@ -245,7 +245,7 @@ describe('kith restore', () => {
   });
 
   it.runIf(hasDatabases)(
-    'applies the events in a backup of the distributed form that a platform on this backup has not applied',
+    'applies events in a backup of the distributed form, if a platform that ran on this backup has not applied them',
     async () => {
       const backup = await copyOfBackup('started');
       const file = join(backup, 'backup.json');
@@ -268,7 +268,7 @@ describe('kith restore', () => {
     expect([withIt.code, withIt.stderr]).toEqual([0, expect.not.stringContaining(missing)]);
   });
 
-  it('does not wait for a consumer that --without names', async () => {
+  it('does not wait for a consumer that is named by --without', async () => {
     const backup = await copyOfBackup('retired');
     {
       using log = new DatabaseSync(join(backup, 'events.sqlite'));

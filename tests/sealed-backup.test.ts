@@ -54,7 +54,7 @@ describe('a sealed backup', () => {
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
-  it('contains no readable data, and not the secret of the platform', async () => {
+  it('contains neither readable data nor the secret of the platform', async () => {
     expect(await readdir(pathOf('sealed'))).toEqual(['backup.sealed']);
     const path = join(pathOf('sealed'), 'backup.sealed');
     expect((await stat(path)).mode & 0o077).toBe(0);

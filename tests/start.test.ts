@@ -77,7 +77,7 @@ describe('npm start', () => {
     expect(mode).toBe(0o600);
   });
 
-  it('a start runs the program that prints the secret only one time', async () => {
+  it('a start runs the program that prints the secret, and runs it only once', async () => {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
     const [program, runs] = [join(folder.path, 'print-secret'), join(folder.path, 'runs')];
     await writeFile(program, `#!/bin/sh\necho run >> ${runs}\necho ${'s3cret-'.repeat(5)}\n`, {
@@ -185,7 +185,7 @@ describe('the arguments of a start', () => {
   });
 
   it.each([[[]], [['--distributed']]])(
-    'the file that NODE_ENV_FILE names can set NODE_ENV to production, with %j',
+    'a file named by NODE_ENV_FILE can set NODE_ENV to production, with %j',
     async (words) => {
       await using folder = await mkdtempDisposable(join(tmpdir(), 'kith-start-'));
       const file = join(folder.path, 'node-env');

@@ -29,7 +29,7 @@ function leavesOutEngines(path: string): boolean {
   return /\bhandlerEngines\(/.test(text) || (/\bdescribeSurface\(/.test(text) && !/\bengines:/.test(text));
 }
 
-test('`npm run test:long` contains every suite that no other run tests on real engines', () => {
+test('`npm run test:long` contains every suite that no other command runs on real engines', () => {
   const inLong = new Set([...longFiles, ...globSync([...handlerSuites])]);
   const leaving = filesOf('.test.ts').filter(
     (path) => path !== 'tests/suites.test.ts' && leavesOutEngines(path),

@@ -20,7 +20,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 const help = helpOf(script, words);
-// If the words name no command and packages are installed, the command line itself answers. It can name the command that was
+// If packages are installed and the words name no command, the command line itself answers. It can name the command that was
 // probably meant.
 if (help && !(help.isOfAll && existsSync(join(root, 'node_modules')))) {
   if (help.isOfAll) process.stderr.write('kith: There is no such command.\n\n');

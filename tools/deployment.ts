@@ -58,7 +58,10 @@ const reachesOut = new Set(
   services.filter(({ config }) => outward.some((name) => name in config.shape)).map(({ name }) => name),
 );
 
-/** Settings from `.env` that only some services read. Only these services get them, and `kith doctor`, which checks them. */
+/**
+ * Settings from `.env` that only some services read. Only these services and `kith doctor` get these settings. `kith doctor`
+ * checks them.
+ */
 const passed = [
   ...['SMTP_URL', 'MAIL_FROM', 'NOTIFICATION_DAYS'],
   ...['STORAGE_URL', 'STORAGE_PROJECT_MIB', 'STORAGE_USER_MIB'],

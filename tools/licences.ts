@@ -1,5 +1,5 @@
 // `npm run licences`: lists third-party packages with their licences. With the name of an image (`npm run licences -- storage`),
-// it lists only the packages in this image. `--check` only reports licences that are on none of the lists of allowed licences.
+// it lists only the packages in this image. With `--check`, it lists nothing, and only reports licences that are not allowed.
 // Accepting a new licence is a decision: read the licence, and then add it in tools/packages/licences.ts.
 import { fileURLToPath } from 'node:url';
 import { imageOf, lockOf } from './images/image.ts';

@@ -19,8 +19,8 @@ const counted = '$.paths[?(!@property.match(/^.(.well-known|admin)./))]';
  * checked.
  */
 const ours: Record<string, unknown> = {
-  // Redocly's no-invalid-media-type-examples checks the same. It checks each component only once, and not again at each use of
-  // the component.
+  // Redocly's no-invalid-media-type-examples does the same check. It checks each component only once, and not again at each use
+  // of the component.
   'oas3-valid-media-example': 'off',
   // Names and messages are free text in any writing system, so no pattern can tell good text from bad.
   'owasp:api4:2023-string-restricted': 'off',

@@ -36,7 +36,7 @@ export interface ComposeProject extends AsyncDisposable {
 interface ComposeOptions {
   /** The repository whose docker-compose.yml is used. By default, this is the repository of this file. */
   root?: string;
-  /** The processes of Kith to build and to start, in addition to those that they depend on. By default, all of them. */
+  /** The processes of Kith to build and to start, by default all. The processes that they depend on are added. */
   processes?: readonly string[];
   /** Returns more lines of the file `.env`. The lines can name folders below the project's folder. */
   variables?: (folder: string) => readonly string[];

@@ -1,8 +1,8 @@
 /** The number of colours of a frame. */
 const colours = 128;
 /**
- * How many pixels follow each clear code. A clear code empties the table of the LZW decoder. For so few pixels, each code has
- * 8 bits and is the number of a colour. So a frame can be written without compression.
+ * How many pixels follow each clear code. A clear code empties the table of the LZW decoder. With so few pixels between two
+ * clear codes, each code has 8 bits and is the number of a colour. So a frame can be written without compression.
  */
 const run = 126;
 const [clear, end] = [colours, colours + 1];

@@ -28,7 +28,7 @@ export async function mailsTo(
   return (await Promise.all(names.sort().map(read))).flat();
 }
 
-/** Waits for a mail of a kind to an address. This is the first mail, or the mail that comes after `nth` other mails. */
+/** Waits for a mail of the given kind to the given address. This is the first such mail, or the one after `nth` others. */
 export function mailTo(
   platform: Pick<TestPlatform, 'dataFolder'>,
   address: string,

@@ -4,7 +4,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 export interface Named {
   metrics: Set<string>;
   labels: Set<string>;
-  /** The labels by which the expression groups. If there are any, the result of the expression has no other labels. */
+  /** The labels by which the expression groups its result. If there are any, the result has no other labels. */
   grouping: Set<string>;
 }
 

@@ -4,7 +4,8 @@ import { type Browser, chromium } from 'playwright-core';
 /**
  * Returns a headless Chromium, or `undefined` if there is none on this machine. All test files of a run share a browser. The
  * test runner provides the shared browser, at the address KITH_TEST_DESK. Without this address, the caller gets a browser of
- * its own. Make a context in the browser for each visitor. Closing a shared browser only ends the caller's connection to it.
+ * its own. The caller has to make a context in the browser for each visitor. Closing a shared browser only ends the caller's
+ * connection to it.
  */
 export async function sharedBrowser(): Promise<Browser | undefined> {
   const desk = process.env.KITH_TEST_DESK;

@@ -10,10 +10,7 @@ export interface Printed {
 
 /** A shell that keeps its variables and background processes from one run of commands to the next. */
 export interface Shell extends AsyncDisposable {
-  /**
-   * Runs commands. If they take longer than 15 minutes, the promise rejects with an error that contains the text that they
-   * have printed.
-   */
+  /** Runs commands. If they take longer than 15 minutes, the promise rejects. The error contains the output of the commands. */
   run(commands: string): Promise<Printed>;
 }
 

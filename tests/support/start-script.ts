@@ -80,7 +80,7 @@ async function start(
   };
 }
 
-/** The lines that a start has printed from `Kith is up` on. */
+/** The lines that a start has printed, beginning with the line `Kith is up`. */
 export function bannerIn(output: string): string[] {
   return output.slice(output.indexOf('Kith is up')).trimEnd().split('\n');
 }

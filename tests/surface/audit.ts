@@ -95,7 +95,7 @@ export const audit = surfaceSuite('audit', (world) => {
     expect(said(body.audit)).toEqual(['identity.export-user success', 'identity.sign-up success']);
   });
 
-  it('records failures of an unknown person under a keyed hash of the address, and the reuse of a refresh token', async () => {
+  it('records failures of an unknown person under a keyed hash of the address, and records the reuse of a refresh token', async () => {
     const email = `nobody-${randomUUID()}@example.com`;
     const body = { email, password: 'not this one, I think' };
     await world.refused(signIn, { body }, 'auth/invalid-credentials');

@@ -79,7 +79,7 @@ export const blocks = surfaceSuite('blocks', (world) => {
     await refusesTwice(world, listBlocks, given);
   });
 
-  it('with a block between them, two users do not see each other in lists, counts and suggestions', async () => {
+  it('two users with a block between them do not see each other in lists, counts and suggestions', async () => {
     const ada = await world.user({ name: 'Ada' });
     const hidden = await world.user({ name: 'Quentin' });
     const third = await world.user({ name: 'Third' });

@@ -54,7 +54,7 @@ export const collections = surfaceSuite('collections', (world) => {
     });
   });
 
-  it('a collection is created below another one, after checks of its name and then of its parent', async () => {
+  it('a collection is created below another one, after first its name and then its parent are checked', async () => {
     const made = await create(root.id.toUpperCase(), `  ${'😀'.repeat(200)} `);
     expect(made).toEqual({
       ...root,
@@ -98,7 +98,7 @@ export const collections = surfaceSuite('collections', (world) => {
     }
   });
 
-  it('a collection is renamed, after checks of the new name and then of the collection’s id', async () => {
+  it('a collection is renamed, after first the new name and then the collection’s id are checked', async () => {
     const before = await create(root.id, 'Before');
     const { body } = await world.ok(renameCollection, {
       // An id may be in upper or lower case.

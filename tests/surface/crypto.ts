@@ -34,7 +34,7 @@ export const crypto = surfaceSuite('crypto', (world) => {
     expect(await verify(bare.body)).toMatchObject(claims);
   });
 
-  it('accepts an unknown project, and leaves a name or role that is not text out of the claims', async () => {
+  it('accepts an unknown project, and makes no claim from a name or role that is not text', async () => {
     const payload = { id: 'u', name: 7, role: null };
     const { body } = await world.ok(signTestingJwt, {
       projectId: randomUUID(),

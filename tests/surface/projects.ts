@@ -18,7 +18,7 @@ import { surfaceSuite } from '../support/surface/suite.ts';
 const publicKey = keyPair().publicKey;
 const pem = publicKey.export({ type: 'spki', format: 'pem' });
 const limit = { max: 5, windowSeconds: 60 };
-/** Values that a setting refuses, each with its field. */
+/** Values that are refused for a setting, each with its field. */
 const bad: [field: string, value: unknown][] = [
   ['name', 7],
   ['name', ' '],

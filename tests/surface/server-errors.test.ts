@@ -154,8 +154,8 @@ describeSurface([serverErrors], {
     line = laid;
     url.host = laid.address;
     url.searchParams.set('directConnection', 'true');
-    // An operation waits this long for the lost database. The default is 3 s. The test calls all operations at the same time,
-    // so each operation is slow. A service refuses an operation that would take too long.
+    // Each operation waits this long for the lost database. The default of 3 s would be too long: the test calls all operations
+    // at the same time, so each operation is slow, and a service refuses an operation that would take too long.
     url.searchParams.set('serverSelectionTimeoutMS', '1000');
     return {
       env: { MONGODB_URL: url.href, REQUEST_TIMEOUT_MS: '20000' },

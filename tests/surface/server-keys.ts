@@ -148,7 +148,7 @@ export const serverKeys = surfaceSuite('server-keys', (world) => {
     expect((await world.ok(getRootCollection, { token: key, headers: upper })).body.id).toBe(root.id);
   });
 
-  it('a key is refused on users’ operations without a user, or with a user for whom it may not act', async () => {
+  it('users’ operations refuse a key that names no user, or that may not act for the named user', async () => {
     const without = 'Name the user that the server key acts for in On-Behalf-Of.';
     await world.refused(listConnections, { token: key }, 'auth/forbidden', { message: without });
     const message = 'On-Behalf-Of must be the id of a user of this project who is not suspended.';

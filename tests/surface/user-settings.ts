@@ -114,7 +114,7 @@ export const userSettings = surfaceSuite('user-settings', (world) => {
     expect((await world.ok(countUserConnections, { params })).body).toEqual({ count: 1 });
   });
 
-  it('no notifications are made of a type that is turned off', async () => {
+  it('if a type of notifications is turned off, no notifications of this type are made', async () => {
     const [ada, grace, alan] = (await people(3)) as [TestUser, TestUser, TestUser];
     const all = { 'connection-request': true, 'connection-accepted': true };
     expect((await world.ok(getNotificationSettings, by(ada))).body).toEqual({ types: all });

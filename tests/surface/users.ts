@@ -44,7 +44,7 @@ export const users = surfaceSuite('users', (world) => {
     await world.ok(getUser, self(ada));
   });
 
-  it('a user sees their full profile, others of the project the public profile, and strangers a card', async () => {
+  it('a user sees their full profile, other users of the project see the public profile, and strangers see a card', async () => {
     const ada = await world.user({ ...profile, username: 'shown.ada' });
     const other = await world.user();
     const params = { userId: ada.id };

@@ -19,7 +19,7 @@ import { cutTo, holds, partsIn } from './sizes.mjs';
 /** The file that npm writes into `node_modules` at the end of each installation. */
 const note = '.package-lock.json';
 const staging = '.kith-install-';
-/** A staging folder of this age, in ms, or older counts as a leftover of a killed process. */
+/** A staging folder that is at least this old (in ms) counts as a leftover of a killed process. */
 const oldMs = 3_600_000;
 
 /**
@@ -98,7 +98,7 @@ export async function install(folder, files, isNeeded) {
       mkdirSync(dirname(join(stage, path)), { recursive: true });
       writeFileSync(join(stage, path), content);
     }
-    // Packages' own scripts do not run. Nothing here needs these scripts, and they would have the caller's rights.
+    // The scripts of packages are not run. Nothing here needs these scripts, and they would have the caller's rights.
     const words = ['ci', '--ignore-scripts', '--include=dev', '--include=optional', '--loglevel=error'];
     if ((await npm([...words, '--no-audit', '--no-fund'], stage)) !== 0)
       throw new Error('Installing the packages failed; see the output of npm above.');
@@ -110,7 +110,7 @@ export async function install(folder, files, isNeeded) {
 
 /**
  * Makes the folder in which npm works, and removes folders that earlier runs have left. Throws if this user cannot write to
- * `folder`. On a server, the user that Kith runs as may only read the code (docs/hosting.md).
+ * `folder`. On a server, Kith runs as a user that may only read the code (docs/hosting.md).
  *
  * @param {string} folder
  */

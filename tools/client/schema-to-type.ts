@@ -29,8 +29,9 @@ export class TypePrinter {
   }
 
   /**
-   * The members of an object schema, each with its optionality: `["name?", "string | undefined"]`. If a member is sent as a text
-   * and then parsed, `io: 'output'` gives it the type of the parsed value.
+   * The members of an object schema, each with its name and its type. An optional member is marked with `?`:
+   * `["name?", "string | undefined"]`. If a member is sent as a text and then parsed, `io: 'output'` gives it the type of the
+   * parsed value.
    */
   members(schema: z.ZodType, at: string, io: 'input' | 'output' = 'input'): [string, string][] {
     const given = this.#jsonSchemaOf(schema);

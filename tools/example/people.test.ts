@@ -8,7 +8,7 @@ import { startPlatform } from '@kith/testing';
 import { expect, it } from 'vitest';
 import { ensurePeople } from './people.ts';
 
-it('keeps people who cannot sign in any more, and says why, until their project is deleted', async () => {
+it('keeps people until their project is deleted; says why some of them cannot sign in any more', async () => {
   await using platform = await startPlatform();
   await using temporary = await mkdtempDisposable(join(tmpdir(), 'kith-people-'));
   const folder = dataFolder(temporary.path);

@@ -26,8 +26,8 @@ function textsOf(folder: string): string[] {
 }
 
 /**
- * The licences of everything in an image, including ours, as one SPDX expression. Leaves out packages that are built only for other
- * operating systems.
+ * The licences of everything in an image as one SPDX expression. This includes our own licence. Leaves out packages that are
+ * built only for other operating systems.
  */
 export function expressionOf({ packages, ...lock }: Lock): string {
   const forLinux = Object.entries(packages).filter(([, one]) => (one.os ?? ['linux']).includes('linux'));

@@ -21,7 +21,7 @@ const others = ['LICENSE', 'tools/healthcheck.mjs'];
 
 /**
  * Writes the content of an image into a folder. The content comes from the installed packages. Each file has the same place as
- * in the repository. Also writes the bill of materials and the licences of these packages only. Throws if a package is not
+ * in the repository. Also writes the bill of materials and the licences, but only of these packages. Throws if a package is not
  * installed, or is installed for another kind of machine than the image needs.
  *
  * @param whole The bill of the whole lock file. npm run sbom makes this bill.

@@ -101,7 +101,7 @@ describe.each(availableEngines())(
       expect(told.map(({ aggregate }) => aggregate.seq)).toEqual([1, 2, 3, 4, 5, 6]);
     });
 
-    it('removes nothing of a user who exists again if the event reports the end of an earlier account', async () => {
+    it('removes nothing of a user who exists again, if the event reports the end of an earlier account of this user', async () => {
       await using world = await World.start(engine);
       const { bus } = world.runtime;
       const back = someone();

@@ -35,7 +35,7 @@ describe.each(availableEngines())('images (%s)', (engine) => {
     const put = blobs.put.bind(blobs);
     vi.spyOn(blobs, 'put').mockImplementation(async (...given) => {
       const size = await put(...given);
-      // With a file instead of the folder, every removal below it fails.
+      // A file takes the place of the folder, so every removal below this place fails.
       await rename(draftFolder, `${draftFolder}.away`);
       await writeFile(draftFolder, '');
       return size;

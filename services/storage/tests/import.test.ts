@@ -58,7 +58,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     await waitFor(isEmpty, { what: 'an empty home' });
   });
 
-  it('with a time in the future do not give later uploads such a time', async () => {
+  it('do not move later uploads into the future, even if the imported time is in the future', async () => {
     const id = randomUUID();
     const createdAt = '2199-01-02T03:04:05.000Z';
     expect((await send(id, Buffer.from('early'), owner, createdAt))?.json).toMatchObject({ imported: 1 });
@@ -111,7 +111,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect((await world.get(id, owner))?.body.equals(bytes)).toBe(true);
   });
 
-  it('make one file, and leave nothing of the other, if two users’ files with the same id are imported at the same time', async () => {
+  it('make one file, and leave nothing of the other, if two with the same id but different owners come at the same time', async () => {
     const id = randomUUID();
     const bytes = new Map([owner, other].map((of) => [of, Buffer.from(`the file of ${of.userId}`)]));
     // Both requests are about to make their files at the same time. The request that comes here first waits until the other one
@@ -184,7 +184,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(first?.headers['last-modified']).toBeUndefined();
   });
 
-  it('do not block an id for other users if the account of their user has ended', async () => {
+  it('free a claimed id for other users when the account of the user who claimed it has ended', async () => {
     const { store } = world.place;
     const [id, until] = [randomUUID(), Date.now() + 3600_000];
     expect(await store.claim(owner, id, until)).toBe(true);

@@ -56,8 +56,8 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     expect(held).toMatchObject({ files: 1, bytes: 600, projectBytes: 600, loose: [], unfinished: 0 });
     expect(held.rows).toHaveLength(1);
     expect(held.keys).toHaveLength(1);
-    // A file that is one byte larger than what is left of the quota is refused. A file that is exactly as large as what is left
-    // is stored.
+    // A file is refused if it is one byte larger than the rest of the quota. A file that is exactly as large as this rest is
+    // stored.
     expect((await world.upload(owner, Buffer.alloc(401)))?.status).toBe(403);
     const rest = await world.file(owner, Buffer.alloc(400));
     // An empty file does not exceed a quota that is used up (spec#storage-quota).
@@ -67,7 +67,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
     await isEmpty(owner);
   });
 
-  it('when a process checks the quota, it includes what another process has stored or deleted', async () => {
+  it('a process that checks the quota counts what another process has stored or deleted', async () => {
     await world.serve({ instances: 2, quotas: { projectBytes: mebibyte, userBytes: 1_000 } });
     const owner = someone();
     const statusAt = async (instance: number, bytes: number) => {
@@ -110,7 +110,7 @@ describe.each(availableEngines())('concurrent requests to storage (%s)', (engine
   // In the embedded form, a deletion is one step, so its row cannot be removed later than the rest, and this test does not
   // apply.
   it.runIf(engine === 'containers')(
-    'a deletion that has not removed its row yet makes further deletions answer 404',
+    'while a deletion has not removed its row yet, further deletions answer 404',
     async () => {
       await world.serve({ instances: 2 });
       const owner = someone();

@@ -94,7 +94,7 @@ const withHeader = (name: string, value: string | string[], one = signed()): Sen
 const signatureOf = ({ headers }: Sent) => String(headers[signatureHeader]);
 const other = someone();
 
-it('a gateway that names the folder of the bytes gets their place, and a gateway that names another folder gets the bytes', async () => {
+it('a gateway that names the folder of the bytes gets only their place, and any other gateway gets the bytes themselves', async () => {
   const { folderId } = world.place.blobs;
   const [key] = (await world.place.held(owner)).keys;
   const ask = async (id: string, range?: string) => {

@@ -1,10 +1,10 @@
 import type { Answer } from '../http.ts';
 import type { Made } from './requests.ts';
 
-/** Codes that refuse a request because of its form. They do not depend on the stored data. */
+/** Codes of requests that are refused because of their form. These refusals do not depend on the stored data. */
 const ofForm = /\/(invalid-|missing-|unknown-field|malformed|too-large|unsupported)/;
 
-/** Messages that refuse the server key itself, and not the user for whom the key acts. */
+/** Messages of refusals that are about the server key itself, and not about the user for whom the key acts. */
 const ofKey = /^(A server key cannot do this|Name the user that the server key acts for)/;
 
 /**

@@ -9,7 +9,7 @@ import { type HostileRequest, hostileRequests } from './requests.ts';
 const longestHold = 50;
 /**
  * If a request blocks the event loop for more than half of `longestHold`, it is sent and measured this many times. Only the
- * shortest time counts, because compiling, collecting garbage or a shared core can make a time longer, but never shorter.
+ * shortest time counts, because a compilation, a garbage collection or a shared core can make a time longer, but never shorter.
  */
 const tries = 5;
 

@@ -2,7 +2,8 @@ import { createLogger, Metrics } from '@kith/base';
 import { InProcessBus } from '@kith/bus/in-process';
 import { type ServiceManifest, startByManifest } from '@kith/service';
 import type { StoreConfig } from '@kith/store';
-// A process that dies imports this file. Importing the whole test kit would double the work of its start.
+// The processes that die in the tests import this file. If this file imported the whole test kit, these processes would have
+// twice as much work at their start.
 import { uniquePrefix } from '@kith/testing/parts';
 
 /** Where each storing service keeps its data. */

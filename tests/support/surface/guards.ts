@@ -53,7 +53,7 @@ export interface KeyRights {
   expiresAt?: string;
 }
 
-/** The keys that were made already. So keys with the same rights are made only once on a platform. */
+/** The keys that were made already. With this record, a platform gets only one key for the same rights. */
 const made = new WeakMap<TestPlatform, Map<string, Promise<string>>>();
 
 /** Returns the token of an operator key with these rights, as soon as the gateway knows the key. */

@@ -19,7 +19,10 @@ const whole = (...of: OperationSpec[]): Part => ({ operations: of, outcomes: out
 const withoutMails = (spec: OperationSpec) =>
   outcomesOf(spec).filter((outcome) => outcome !== 'auth/mail-unavailable');
 
-/** The suites that test the operations feature by feature, by file name. Each operation is in exactly one of these suites. */
+/**
+ * The suites that test the operations feature by feature. The keys are the names of their files. Each operation is in exactly
+ * one of these suites.
+ */
 export const features = {
   crypto: {
     operations: [contracts.signTestingJwt, contracts.signTestingJwtV2],

@@ -12,7 +12,7 @@ export const profile = {
   metadata: { deep: [{ null: null, number: 1.5 }], text: 'x'.repeat(8 * 1024 - 47) },
 };
 
-/** Values that a profile field refuses, each with its field. */
+/** Values that are refused for a profile field, each with its field. */
 export const badProfile: readonly [field: keyof typeof profile, value: unknown][] = [
   ['username', 7],
   ['username', 'ab'],

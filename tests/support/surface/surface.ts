@@ -60,8 +60,8 @@ export class Surface {
   }
 
   /**
-   * Calls an operation that must succeed, and returns the answer. First checks that the body has what the contract says, and
-   * nothing else.
+   * Calls an operation that must succeed, and returns the answer. Before that, checks that the body of the answer has what the
+   * contract says, and nothing else.
    */
   async ok<O extends OperationSpec>(spec: O, given: Given = {}): Promise<Accepted<OutputOf<O>>> {
     return this.#accept(spec, given, await this.#send(spec, given));
@@ -87,8 +87,8 @@ export class Surface {
   }
 
   /**
-   * Calls an operation eight times at the same time. Each call must succeed or be refused with `code`. Returns how many calls were
-   * refused.
+   * Sends eight simultaneous calls of an operation. Each call must succeed or be refused with `code`. Returns how many calls
+   * were refused.
    */
   async eightAtOnce(
     spec: OperationSpec,

@@ -8,7 +8,10 @@ import { docker } from './docker.ts';
 export const ownerLabel = 'org.kith.owner';
 export const owner = `${hostname()}:${process.pid}`;
 
-/** Whether the process that a label names is alive. A process on another machine counts as alive, because it cannot be checked. */
+/**
+ * Whether the process that is named by a label is alive. A process on another machine counts as alive, because it cannot be
+ * checked.
+ */
 export function isAlive(label: string): boolean {
   const [host, pid] = label.split(':');
   // This machine cannot see processes on another machine. The other machine removes their containers.

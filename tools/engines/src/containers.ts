@@ -15,7 +15,7 @@ export async function startContainers(options: {
   images: Pick<EngineImages, 'mongo' | 'redis' | 'nats'>;
   /** The files for servers with passwords and encrypted connections. Without these files, everybody on this machine may connect. */
   secured?: Secured;
-  /** Whether the data is in memory. Then an engine that is stopped and started again has no data. */
+  /** Whether the data is in memory. If so, an engine that is stopped and started again has lost its data. */
   isInMemory?: boolean;
   progress?: Progress;
 }): Promise<Engines> {

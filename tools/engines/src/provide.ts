@@ -35,9 +35,10 @@ const unreachable = (address: string) =>
   `Docker is on another machine (${address}), and engines that start there cannot be reached from here. Set MONGODB_URL, NATS_URL and REDIS_URL, or choose a Docker on this machine with DOCKER_HOST or \`docker context use\`.`;
 
 /**
- * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first possible way: given URLs, a
- * Docker that answers, or a Docker that may be installed. If something goes wrong, the result is `none` with the `reason`. A
- * Docker on another machine also gives `none`, because it publishes the ports of engines on the 127.0.0.1 of that machine.
+ * Finds MongoDB, NATS and Redis for this machine, and installs what is needed. Uses the first way that is possible: engines
+ * that are given by their URLs, a Docker that answers, or a Docker that may be installed. If something goes wrong, the result
+ * is `none` with the `reason`. A Docker on another machine also gives `none`, because it publishes the ports of engines on the
+ * 127.0.0.1 of that machine.
  * @throws StartError if a file that should contain a URL cannot be read.
  */
 export async function provideEngines(options: ProvideOptions = {}): Promise<EngineAvailability> {

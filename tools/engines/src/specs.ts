@@ -18,7 +18,9 @@ export interface ContainerSpec {
   monitorPort?: number;
   /** The folder in the container that holds the engine's data. */
   volume: string;
-  /** Whether this folder is in memory. The engine then never waits for a disk, and loses its data when its container stops. */
+  /**
+   * Whether this folder is in memory. If so, the engine never waits for a disk, and loses its data when its container stops.
+   */
   isInMemory?: boolean;
   /** Folders of this machine that the container reads. */
   mounts: { source: string; target: string }[];

@@ -34,8 +34,8 @@ export class Blocks implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Whether there are complete blocks that the reader has not taken yet. Even then, further pieces can be pushed, and none is
-   * lost.
+   * Whether there are complete blocks that the reader has not taken yet. Even if there are such blocks, further pieces can be
+   * pushed, and no piece is lost.
    */
   get isFull(): boolean {
     return this.#ready.length > 0;
@@ -60,7 +60,7 @@ export class Blocks implements AsyncIterable<Uint8Array> {
     this.#hand();
   }
 
-  /** Makes the reading of the bytes throw this error. Bytes that the reader has not read yet are dropped. */
+  /** After this call, reading the bytes throws this error. Bytes that the reader has not read yet are dropped. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     clearTimeout(this.#late);

@@ -38,7 +38,7 @@ afterAll(() => void server.close());
 // A block has one mebibyte, and an incoming piece has 64 KiB. So these lengths are just below, at and above the limits of
 // blocks and pieces.
 it.each([0, 1, 65_535, mebibyte - 1, mebibyte, mebibyte + 1, 5 * mebibyte + 7])(
-  'reads a file of %i bytes completely with a slow reader, and the fields before and after the file',
+  'reads a whole file of %i bytes, and the fields before and after it, even if the reader is slow',
   async (size) => {
     const bytes = randomBytes(size);
     const form = new FormData();
@@ -117,7 +117,7 @@ it.each([[[`${headOf('file')}--b\r\n--\r\n--b--\r\n`]], [[`${headOf('file')}--b`
   },
 );
 
-it('accepts only a part with a file name as the file', async () => {
+it('takes a part as the file only if the part has a file name', async () => {
   const nameless = (name: string, filename: string) =>
     `--b\r\nContent-Disposition: form-data; name="${name}"${filename}\r\nContent-Type: application/octet-stream\r\n\r\n`;
   const parts = [nameless('file', '; filename=""'), nameless('file', ''), headOf('sizes'), headOf('file')];

@@ -17,15 +17,15 @@ export interface FormFile {
 }
 
 /**
- * The other parts of a form. If another part is sent as a file, its value here is null. If this part has the name of a field of
- * the contract, it is refused later, because no such field may be null.
+ * The parts of a form besides the file. If such a part is sent as a file, too, its value is null. If a field of the contract
+ * has the name of this part, the part is refused later, because no field of the contract may be null.
  */
 export type FormFields = Record<string, string | null>;
 
 /**
  * Reads a form as it comes in. When the file begins, passes it to `take`, with the fields that came before the file. When the
  * form is complete, resolves with all fields and with the result of `take`. The parts may come in any order, unless
- * `upload.fileLast` is set. Throws `request/invalid-multipart`, an error with one of the codes in `upload`, or the error of
+ * `upload.fileLast` is set. Throws `request/invalid-multipart`, or an error with one of the codes in `upload`, or the error of
  * `take`. After an error, the rest of the form is not read.
  */
 export async function readForm<T>(
@@ -45,7 +45,7 @@ export async function readForm<T>(
     let piece: Buffer | undefined;
     let copied = 0;
     /**
-     * Whether the parser is inside the file, and has already passed on all bytes that it was given. Then the next piece need
+     * Whether the parser is inside the file, and has already passed on all bytes that it was given. If so, the next piece need
      * not go through the parser.
      */
     let isWithin = false;
@@ -75,8 +75,8 @@ export async function readForm<T>(
           unparsed--;
           endParser();
         });
-        // If fewer bytes were copied than the piece contains, there are two possibilities. The parser has not passed on all of
-        // them yet, or not all of them belong to the file.
+        // There are two cases in which fewer bytes were copied than the piece contains. Either the parser has not passed on all
+        // bytes of the piece yet, or some of these bytes do not belong to the file.
         isWithin = copied === read.length;
       }
       if (isWithin) freeChunk(read);
@@ -162,8 +162,8 @@ function parserOf(request: IncomingMessage): busboy.Busboy {
 const delimiter = Buffer.from('\r\n--');
 
 /**
- * Whether a piece may contain a boundary or the beginning of a boundary. Most pieces do not. They are not given to the parser,
- * because this check is faster than the parser's own search.
+ * Whether a piece may contain a boundary or the beginning of a boundary. Most pieces contain neither. Such pieces are not given
+ * to the parser, because this check is faster than the parser's own search.
  */
 function mayEnd(piece: Buffer): boolean {
   return piece.includes(delimiter) || piece.includes(delimiter[0] as number, 1 - delimiter.length);
@@ -180,8 +180,8 @@ function invalidForm(message?: string, cause?: unknown): ApiError {
 const longestName = 255;
 
 /**
- * The file's name without all parts that are not safe to show. These are a path, control characters, and characters that change
- * the direction of text.
+ * The file's name without the parts that are not safe to show: a path, control characters, and characters that change the
+ * direction of text.
  */
 function nameOf(filename: string): string {
   // In a file name, browsers send a quotation mark, a line feed and a carriage return as `%22`, `%0A` and `%0D` (WHATWG HTML,

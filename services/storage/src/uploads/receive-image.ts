@@ -88,8 +88,8 @@ export function imageReceiver(
       const store = async (one: Rendered, variant?: string): Promise<RenderedRecord> => {
         const key = blobKey(receipt, variant);
         const bytes = createReadStream(one.path);
-        // If the stream fails before it is read, and no listener for errors is set, the process would end. With this listener,
-        // the error is thrown when the stream is read.
+        // Without a listener for errors, the process would end if the stream failed before anybody reads it. With this
+        // listener, the error is thrown when the stream is read.
         bytes.on('error', () => undefined);
         try {
           const size = await storeBytes(blobs, key, bytes, receipt);

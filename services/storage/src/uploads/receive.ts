@@ -16,8 +16,8 @@ export interface Receiver<T> {
   /** Stores the file's bytes, or keeps the bytes until `finish`. */
   take(file: FormFile, of: Receipt): Promise<T>;
   /**
-   * Stores all bytes of the file that are not stored yet, and then resolves with the data for the file's record, at the latest
-   * at `answerBy` (Unix ms).
+   * Stores all bytes of the file that are not stored yet. Then resolves with the data for the file's record, at the latest at
+   * `answerBy` (Unix ms).
    */
   finish(taken: T, fields: FormFields, of: Receipt & { answerBy: number }): Promise<Draft>;
   /** Removes the temporary files in which `take` has kept bytes. */
@@ -41,7 +41,7 @@ export interface Receipt extends Intent {
   signal: AbortSignal;
   /**
    * Resolves when the note of the upload is stored. Until then, the bytes must not be completed in the store. Otherwise, if
-   * this process died, nothing would say that complete bytes without a file are there.
+   * this process died, there would be complete bytes without a file, and nothing would say so.
    */
   noted: Promise<void>;
   /**
@@ -67,13 +67,13 @@ export class IdTaken extends Error {
 
 const mebibyte = 1024 * 1024;
 /**
- * The maximum time for which a change of an account waits for its turn and is tried, in ms. The deadline of the request cannot
- * be used for this. An upload has no deadline, because it may take any time as long as the client keeps sending. After the
- * client has sent the last byte, the gateway waits twice this time (60 s) for the answer.
+ * How long a change of an account may wait for its turn and be tried, in ms. The deadline of the request cannot be used for
+ * this. An upload has no deadline: it may go on as long as the client keeps sending. After the client has sent the last byte,
+ * the gateway waits twice this time (60 s) for the answer.
  */
 const changeMs = 30_000;
 /**
- * How long the service waits for further new files after a new file, in ms. Then it publishes the events of all these files
+ * After a new file, the service waits this long, in ms, for further new files. Then it publishes the events of all these files
  * together. This takes only as many database queries as publishing one event.
  */
 const gatherMs = 200;
@@ -134,8 +134,8 @@ export async function receive(
     if (!given.mayBeNoted) throw cause;
     const left = await apart(() => abandon(app, given, request));
     if (left.record) return left.record;
-    // If the upload was too slow, or the user's account has ended, another process removes the bytes. The upload has then
-    // probably failed for one of these reasons, so the client gets `request/timeout`.
+    // Another process removes the bytes if the upload was too slow, or if the user's account has ended. So the upload has
+    // probably failed for one of these reasons, and the client gets `request/timeout`.
     if (Date.now() >= given.due || (isNoted && left.isOthers))
       throw new ApiError('request/timeout', { cause });
     throw cause;
@@ -159,7 +159,7 @@ async function release(receipt: NotedReceipt, { log }: UploadRequest): Promise<v
 interface NotedReceipt extends Receipt {
   /** The time from which other processes may remove the upload's bytes, Unix ms. */
   due: number;
-  /** Whether the note may already be stored. This is so from the moment when the service begins to write it. */
+  /** Whether the note is perhaps stored already. This is true from the moment when the service begins to write the note. */
   mayBeNoted: boolean;
   /**
    * Aborted, with the error as the reason, when the note of the upload cannot be stored, or when the upload is not finished in
@@ -201,8 +201,8 @@ function noteUpload(
 }
 
 /**
- * Stores a note that an upload begins, and resolves with the number of bytes that may still be stored. If more bytes than the
- * quotas allow are stored already, stores nothing. If exactly as many are stored, there is still room for an empty file.
+ * Stores a note that an upload begins, and resolves with the number of bytes that may still be stored. Stores nothing if the
+ * bytes that are already stored exceed a quota. If they use up the quota exactly, there is still room for an empty file.
  */
 async function begin({ store, turns }: AppContext, receipt: NotedReceipt, quotas: Quotas): Promise<number> {
   const { id, projectId, userId, due } = receipt;
@@ -252,8 +252,8 @@ async function commit(
   const owner = { projectId, userId };
   let record: FileRecord | undefined;
   // The changes of one account wait for each other. The project's bytes are read while this change waits for its turn, so that
-  // the read does not make other changes of the account wait longer. Because the number may be outdated by then, uploads that
-  // end at the same time may together exceed the project's quota.
+  // the read does not make other changes of the account wait longer. When the turn comes, the number of these bytes may be
+  // outdated. So uploads that end at the same time may together exceed the project's quota.
   const read = app.store.projectBytes(projectId);
   read.catch(() => undefined);
   // The check in the account prevents two uploads of this user from using the same id. The claim prevents an upload of another
@@ -262,7 +262,7 @@ async function commit(
   const made: AccountChange = async (account) => {
     const { doc } = account;
     const projectBytes = await read;
-    // If the account contains no note of this upload any more, the upload took too long, or the user's account has ended. In
+    // The account no longer contains a note of this upload if the upload took too long, or if the user's account has ended. In
     // both cases, another process removes the upload's bytes.
     if (!isNoted(account, id)) throw new ApiError('request/timeout');
     if (doc.bytes + draft.bytes > quotas.userBytes) throw new ApiError('storage/quota-exceeded');

@@ -27,7 +27,7 @@ export interface DyingAct {
   size?: number;
   /** Prepares what has to exist before the act. */
   prepare?(world: World, owner: Owner): Promise<{ fileId: string } | undefined>;
-  /** Does the same as the dying process once more, with the service that is started after the death. */
+  /** Repeats the act of the dying process, with the service that is started after the death. */
   again?(world: World, owner: Owner): Promise<void>;
   /** Checks the stored data at the end, while a service runs. */
   check(world: World, after: { death: Death; held: Held; owner: Owner }): Promise<void>;
