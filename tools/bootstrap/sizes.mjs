@@ -33,9 +33,9 @@ export const commandLine = 'apps/kith/src/cli/main.ts';
 const platform = '@kith/platform';
 
 /**
- * Extras: groups of packages that only some installations need. `names` are the beginnings of the packages' names. All of these
- * packages are dependencies of our packages. An extra is needed if one of its variables is set, or if one of its options is on
- * the command line. Development needs all extras.
+ * Extras: groups of packages that only some installations need. `names` are prefixes: a package belongs to the group if its
+ * name begins with one of them. All of these packages are dependencies of our packages. An extra is needed if one of its
+ * variables is set, or if one of its options is on the command line. Development needs all extras.
  *
  * @type {Record<string, { names: string[]; variables: string[]; options?: string[] }>}
  */

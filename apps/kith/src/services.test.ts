@@ -82,7 +82,7 @@ describe.each(uses)('the NATS user $name', (of) => {
   });
 });
 
-it('the data of all services can be moved, restored and backed up, and a backup begins with the last service', () => {
+it('the data of all services can be moved, restored and backed up; a backup copies the services in reverse order', () => {
   const storing = services.filter(({ stores }) => stores).map(({ name }) => name as string);
   expect(serviceMoves.map(({ service }) => service)).toEqual(storing);
   expect(restoredCommand.words?.[0]?.choices).toEqual(storing);

@@ -56,7 +56,7 @@ export interface Overloaded {
   answered: number;
   /** Requests that were answered with 200 within the deadline. */
   good: number;
-  /** Answers with a status other than 200, 429, 503 and 504, and wrong pages. */
+  /** The number of wrong pages, and of answers whose status is none of 200, 429, 503 and 504. */
   wrong: number;
   /** Connections that failed, and requests without an answer for ten seconds. */
   failed: number;

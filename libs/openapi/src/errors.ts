@@ -78,7 +78,7 @@ export function errorResponseName(codes: readonly ErrorCode[]): string | undefin
   return codes.length <= 3 ? codes.map(pascalCase).join('Or') : undefined;
 }
 
-/** The name of a code's example. Some tools use these names as keys of components, which must not contain a slash. */
+/** The name of an error code's example. Some tools use these names as keys of components, which must not contain a slash. */
 function exampleName(code: ErrorCode): string {
   return code.replace('/', '.');
 }

@@ -276,7 +276,7 @@ describe.each(availableEngines())('an outbox (%s)', (engine) => {
       await outbox.unpublished(10);
       await outbox.markPublished([once, again].map(eventKey), { first: 5, last: 7, id: once.id });
       await outbox.markPublished([eventKey(again)], { first: 20, last: 21, id: again.id });
-      // Marks the event without a span, as events were marked before spans were kept.
+      // Marks the event, but keeps no span. This is how events were marked before spans were kept.
       await outbox.markPublished([eventKey(old)]);
       const spans = (await outbox.published(range, 10)).map(({ span }) => span);
       expect(spans).toEqual([{ first: 5, last: 7 }, { first: 5, last: 21 }, undefined]);

@@ -206,7 +206,7 @@ function refusal(code: ErrorCode, faults: Faults): ApiError {
 
 /**
  * The code for a fault in a part of a request: the contract's entry for the field, or else its entry for the part. If there is
- * no entry, the code is `<feature>/invalid-<place>`, and for params `route/not-found`.
+ * no entry, the code is `<feature>/invalid-<place>`. For params, the code is then `route/not-found`.
  */
 function codeFor(spec: OperationSpec, place: Place, field: string): ErrorCode {
   const exact = spec.invalid?.[`${place}.${field}`] ?? spec.invalid?.[place];

@@ -52,8 +52,8 @@ export interface ServiceBackup {
   /** Rows that replace a target that is gone. There are no such rows while the target exists. */
   insteadOf?: readonly { rows: AnyCollection; target: AnyCollection }[];
   /**
-   * The counters to which each row adds, and the numbers that the row adds. A backup does not copy counters. It computes them
-   * again from the rows.
+   * For each row: the counters that count it, and the numbers that it adds to them. A backup does not copy counters. It
+   * computes them again from the rows.
    */
   counted?: readonly {
     rows: AnyCollection;

@@ -9,7 +9,7 @@ import type { ScopedCaller } from './caller.ts';
 import type { KnownKeys } from './operators.ts';
 import { unauthorized } from './unauthorized.ts';
 
-/** The caller behind a server key: the key, and the user that it acts for. */
+/** What a server key says about its caller: the key itself, and the user that the key acts for. */
 export interface ByServerKey {
   serverKey: ServerKeyCaller | undefined;
   caller: ScopedCaller | null;

@@ -146,7 +146,7 @@ export function clientPlace(
 }
 
 /**
- * The beginning of all ids under which wrong second factors are counted. No project has the id `factors`, so these ids differ
+ * The prefix of the ids under which wrong second factors are counted. No project has the id `factors`, so these ids differ
  * from every `clientPlace`.
  */
 const factorPlaces = 'factors';

@@ -103,7 +103,7 @@ export class Audits {
     return { rows, ...counted };
   }
 
-  /** Rows about a user after the place `after`, newest first. */
+  /** Rows about a user, newest first, from the place `after` on. */
   async about(
     { projectId, userId }: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },

@@ -112,7 +112,7 @@ export class Erasure {
   }
 
   /**
-   * Returns those of the given users who do not exist. For `keepEndedMs`, no import may use the ids of these users, because
+   * Returns those of the given users who do not exist. No import may use their ids until `keepEndedMs` has passed, because
    * services may erase everything that they store under these ids. Users who exist stay as they are.
    */
   async reserveGone(projectId: string, userIds: readonly string[]): Promise<string[]> {

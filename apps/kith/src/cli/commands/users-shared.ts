@@ -39,7 +39,7 @@ export function usersResult(users: readonly ProjectUser[], more: Columns = {}): 
   return { value: users, text };
 }
 
-/** The path of the user that a command is about. The command's word is the user's id, and `--project` names the project. */
+/** The path of the user that a command is about. The command's argument is the user's id, and `--project` names the project. */
 export function userPath(given: Given): string {
   return `${projectPath(textOf(given, 'project'))}/users/${segmentOf(given.words[0])}`;
 }

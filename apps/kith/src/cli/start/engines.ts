@@ -131,7 +131,7 @@ async function securely(
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
     consumers: consumersOf(prefix),
   });
-  // Certificate authorities that the environment names stay trusted.
+  // If the environment names certificate authorities, they stay trusted.
   const others = env.NODE_EXTRA_CA_CERTS ? readFileSync(env.NODE_EXTRA_CA_CERTS, 'utf8') : '';
   const trusted = folder.file('credentials/trusted.pem');
   writePrivate(trusted, `${ca}${others}`);
