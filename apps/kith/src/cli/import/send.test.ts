@@ -96,12 +96,14 @@ test('more requests are under way after a complete batch was answered quickly, u
     [1_000, 700, 1_000],
     [1_000, 1_400, 1_000],
     [1_000, 1_600, 1_000],
+    // The platform may be slow because so many requests were under way, so their number does not rise again.
+    [1_000, 700, 1_000],
   ];
   const atOnce = answers.map((answer) => {
     pace.answered(...answer);
     return pace.atOnce;
   });
-  expect(atOnce).toEqual([4, 4, 8, 8, 4]);
+  expect(atOnce).toEqual([4, 4, 8, 8, 4, 4]);
 });
 
 test('an answer that is not from Kith ends the import with a message that says so', async () => {

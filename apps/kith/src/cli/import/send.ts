@@ -54,6 +54,7 @@ export class Pace {
   /** How much `#rows` grows after a quick answer. `#rows` grows fast until the first slow answer, as in TCP. */
   #growth = 2;
   #atOnce = few;
+  #mayBeMany = true;
   readonly #pauseMs: number;
 
   /**
@@ -82,7 +83,7 @@ export class Pace {
    * @param batch How many rows the request would have without a limit.
    */
   answered(rows: number, tookMs: number, batch = rows): void {
-    if (rows === batch && tookMs < goodMs / 2) this.#atOnce = many;
+    if (this.#mayBeMany && rows === batch && tookMs < goodMs / 2) this.#atOnce = many;
     if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
     // A request with fewer rows does not show that more rows can be answered in time.
     else if (rows >= this.#rows) {
@@ -101,6 +102,7 @@ export class Pace {
     this.#rows = Math.max(1, Math.min(this.#rows, rows));
     this.#growth = 1.1;
     this.#atOnce = few;
+    this.#mayBeMany = false;
   }
 }
 
