@@ -15,8 +15,12 @@ const operators = methodsOf(printer, 'operators');
 const headline = '// Made from the contracts by tools/client.ts.\n';
 
 const layers = /^(request|route|rate-limit|gateway)\//;
-const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended', 'project/invalid-id'];
-const common = [...Object.keys(errors).filter((code) => layers.test(code)), ...ofEveryToken];
+const ofEveryToken = ['auth/unauthorized', 'auth/forbidden', 'auth/suspended'];
+// A call of a signed-in user first gets a new access token if the old one has expired, and this can be refused, too.
+const ofRefreshes = ['auth/token-reuse-detected', 'auth/server-error'];
+const ofProjects = ['project/invalid-id', 'project/not-found'];
+const ofLayers = Object.keys(errors).filter((code) => layers.test(code));
+const common = [...ofLayers, ...ofEveryToken, ...ofRefreshes, ...ofProjects];
 const quoted = (words: readonly string[]) => words.map((word) => `'${word}'`).join(' | ') || 'never';
 // Printing a method also collects the declarations of the types that the method names. So all methods are printed before these
 // declarations.
@@ -30,7 +34,10 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Error codes that every call may get. They come from the layers that a request passes before it reaches its operation. */
+/**
+ * Error codes that every call may get. They come from the layers that a request passes before it reaches its operation, and
+ * from the refresh of an access token.
+ */
 export type CommonErrorCode = ${quoted(common)};
 
 /** Every code of the API. */

@@ -5,6 +5,8 @@ export interface Engines extends AsyncDisposable {
   mongodbUrl: string;
   natsUrl: string;
   redisUrl: string;
+  /** Whether the environment has named the engines. They then keep running after the end of this process. */
+  areGiven: boolean;
 }
 
 /**
@@ -18,7 +20,7 @@ export async function startEngines(options: { env?: NodeJS.ProcessEnv } = {}): P
   if (provided.kind === 'none') throw new Error(provided.reason);
   if (provided.kind === 'urls') {
     const { mongodbUrl, natsUrl, redisUrl } = provided;
-    return { mongodbUrl, natsUrl, redisUrl, async [Symbol.asyncDispose]() {} };
+    return { mongodbUrl, natsUrl, redisUrl, areGiven: true, async [Symbol.asyncDispose]() {} };
   }
-  return startContainers({ images: provided.images });
+  return Object.assign(await startContainers({ images: provided.images }), { areGiven: false });
 }

@@ -17,8 +17,8 @@ export interface WaitForEventOptions<E = PlatformEvent> {
   /** How long to wait; 15 s by default. */
   timeoutMs?: number;
   /**
-   * Which events are considered. `start` (default): every event since the platform's start. `now`: only events after the call.
-   * An event: only events that came after this event.
+   * Which events are considered. `start` (default): every event since the platform's start. `now`: only events that arrive
+   * after the call; the event of an earlier change may arrive later than the answer. An event: only events that came after it.
    */
   since?: 'start' | 'now' | PlatformEvent;
 }

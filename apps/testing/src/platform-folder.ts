@@ -1,10 +1,12 @@
+import { hash } from 'node:crypto';
 import { rmSync } from 'node:fs';
-import { access, constants, mkdir, readdir, rm } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive, owner } from '@kith/engines';
 import { onExit } from 'signal-exit';
 import type { EngineKind } from './engine-kinds.ts';
+import type { Engines } from './engines.ts';
 
 const named = /^kith-platform-(embedded|containers)-(.+)-(\d+)-(t[0-9a-f]{12})$/;
 
@@ -33,20 +35,41 @@ export async function makePlatformFolder(
   };
 }
 
+/** Notes in a platform's folder that the platform's data is on these engines. Their addresses may hold passwords. */
+export async function noteEngines(path: string, engines: Addresses): Promise<void> {
+  await writeFile(join(path, engineNote), noteOf(engines), { mode: 0o600 });
+}
+
+/** The file with the note. If a platform starts engines of its own, its folder has no note. */
+const engineNote = 'engines';
+
+type Addresses = Pick<Engines, 'mongodbUrl' | 'natsUrl' | 'redisUrl'>;
+
+function noteOf({ mongodbUrl, natsUrl, redisUrl }: Addresses): string {
+  return hash('sha256', JSON.stringify([mongodbUrl, natsUrl, redisUrl]));
+}
+
 /**
- * Removes the folders that ended processes have left. If a platform used real engines, its folder is removed only if `erase`
- * is given. `erase` gets the prefix of the data that the platform has left on these engines, and has to remove this data. The
- * folders of other users of this machine are not removed.
+ * Removes the folders that ended processes have left. If a platform used real engines, its folder is removed only if `on` is
+ * given, and if the folder does not note other engines. `on.erase` gets the prefix of the data that the platform has left on
+ * the engines, and has to remove this data. The folders of other users of this machine are not removed.
  */
-export async function removeLeftFolders(erase?: (prefix: string) => Promise<void>): Promise<void> {
+export async function removeLeftFolders(on?: {
+  engines: Addresses;
+  erase: (prefix: string) => Promise<void>;
+}): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const [, engine, host, pid, prefix = ''] = named.exec(name) ?? [];
     if (!engine || isAlive(`${host}:${pid}`)) continue;
-    if (engine === 'containers' && !erase) continue;
+    if (engine === 'containers' && !on) continue;
     const path = join(tmpdir(), name);
     try {
       await access(path, constants.W_OK);
-      if (engine === 'containers') await erase?.(prefix);
+      if (engine === 'containers' && on) {
+        const note = await readFile(join(path, engineNote), 'utf8').catch(() => undefined);
+        if (note !== undefined && note !== noteOf(on.engines)) continue;
+        await on.erase(prefix);
+      }
       await rm(path, { recursive: true, force: true });
     } catch (error) {
       // The folder may belong to another user of this machine, or another start may have just removed it.

@@ -23,7 +23,7 @@ import { eraseEngines } from './erase-engines.ts';
 import { EventRecord, type PlatformEvent, type WaitForEvent } from './event-record.ts';
 import { uniquePrefix } from './parts.ts';
 import { createPeople, type People, type TestUser } from './people.ts';
-import { makePlatformFolder, removeLeftFolders } from './platform-folder.ts';
+import { makePlatformFolder, noteEngines, removeLeftFolders } from './platform-folder.ts';
 import { type LogSizes, readLogs } from './platform-logs.ts';
 import { platformStarts } from './platform-starts.ts';
 import { testClient } from './test-client.ts';
@@ -216,8 +216,9 @@ async function onContainers(place: Place, starting: AsyncDisposableStack): Promi
   const { PATH, NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
   // The services trust the authorities that this process trusts. Node reads these variables.
   const trust = { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR };
-  const engines = starting.use(await startEngines());
-  await removeLeftFolders((left) => eraseEngines(engines, left));
+  const engines = starting.use(await startEngines({ env: { ...process.env, ...env } }));
+  await removeLeftFolders({ engines, erase: (left) => eraseEngines(engines, left) });
+  if (engines.areGiven) await noteEngines(folder, engines);
   starting.defer(() => eraseEngines(engines, prefix));
   const urls = { MONGODB_URL: engines.mongodbUrl, NATS_URL: engines.natsUrl, REDIS_URL: engines.redisUrl };
   const processes = starting.use(

@@ -142,6 +142,31 @@ describe('a platform that its suite does not stop', () => {
     expect([status, stderr, left]).toEqual([0, '', [nameOf(1)]]);
   });
 
+  it('its folder stays if its data is on other engines than those of the next start', () => {
+    const { pid } = spawnSync(process.execPath, ['--version']);
+    const nameOf = (prefix: string) => `kith-platform-containers-${hostname()}-${pid}-${prefix}`;
+    const prefixes = { own: 't000000000001', others: 't000000000002', unknown: 't000000000003' };
+    const folder = mkdtempSync(join(tmpdir(), 'kith-leftovers-'));
+    for (const prefix of Object.values(prefixes)) mkdirSync(join(folder, nameOf(prefix)));
+    const script = `
+      import { join } from 'node:path';
+      const { noteEngines, removeLeftFolders } = await import(${JSON.stringify(new URL('../src/platform-folder.ts', import.meta.url))});
+      const engines = { mongodbUrl: 'mongodb://one', natsUrl: 'nats://one', redisUrl: 'redis://one' };
+      await noteEngines(join(${JSON.stringify(folder)}, '${nameOf(prefixes.own)}'), engines);
+      const others = { ...engines, natsUrl: 'nats://two' };
+      await noteEngines(join(${JSON.stringify(folder)}, '${nameOf(prefixes.others)}'), others);
+      await removeLeftFolders({ engines, erase: async (prefix) => console.log(prefix) });`;
+    const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      env: { ...process.env, TMPDIR: folder },
+      encoding: 'utf8',
+    });
+    const left = readdirSync(folder);
+    rmSync(folder, { recursive: true });
+    const erased = stdout.trim().split('\n').sort();
+    expect([stderr, erased]).toEqual(['', [prefixes.own, prefixes.unknown]]);
+    expect(left).toEqual([nameOf(prefixes.others)]);
+  });
+
   it('a platform that could not start leaves no folder behind', async () => {
     const own = () => readdirSync(tmpdir()).filter((name) => name.includes(`-${process.pid}-t`));
     const before = own();

@@ -33,7 +33,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { holdRow } from '../../../tests/support/hold-row.ts';
 import { startIdentity } from '../src/index.ts';
+import { Postman } from '../src/mails/postman.ts';
 import { hashAddress, mostUndos } from '../src/mails/tokens.ts';
+import type { Transport } from '../src/mails/transport.ts';
 import { type IdentityStore, openStore, sealedFor, type User } from '../src/store/index.ts';
 import { Mailings } from '../src/store/mailings.ts';
 import { Users } from '../src/store/users.ts';
@@ -337,6 +339,23 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     );
   });
 
+  test('if an old address is taken back, a notice of a second factor still waits to be sent', async () => {
+    const newcomer = await signUpNewcomer();
+    const { undo } = await changeAddress(callerOfSession(newcomer), newcomer.user.email);
+    const user = { projectId, id: newcomer.user.id };
+    const address = `${randomUUID()}@example.org`;
+    const store = await openStore(identity.store);
+    const hash = hashAddress(testSecrets, projectId, address);
+    for (let nth = 0; nth < 5; nth++) await store.mailsSent.take({ projectId, hash }, 5);
+    await store.mailings.add(user, { kind: 'factorAdded', address });
+    expect((await call(identity.bus, verifyEmail, undo)).status).toBe(200);
+    const left = await store.mailings.of(user);
+    expect(left.map(({ kind, waiting }) => [kind, waiting?.tries])).toEqual([['factorAdded', 0]]);
+    // Other tests wait until no mail waits.
+    for (const notice of left) await store.mailings.settle(notice, { tries: 0 });
+    await store.close();
+  });
+
   test('an address cannot be changed so often that its owner can no longer take it back', async () => {
     const newcomer = await signUpNewcomer();
     const caller = callerOfSession(newcomer);
@@ -414,6 +433,16 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     expect(await attempts()).toEqual({ sent: sent + 1, failed, refused: refused + 1 });
   });
 
+  test('a mail is sent again if the server refuses all mails, for example because it asks for a sign-in', async () => {
+    const { email } = await person();
+    const { sent = 0, failed = 0, refused } = await attempts();
+    server.senderRefusals = [530, 550];
+    await askReset(email);
+    await nthMail(email);
+    await isSent();
+    expect(await attempts()).toEqual({ sent: sent + 1, failed: failed + 2, refused });
+  });
+
   test('a user who was imported without a password sets the first password by a reset', async () => {
     const email = `${randomUUID()}@example.org`;
     const rows = [{ foreignId: randomUUID(), email }];
@@ -450,6 +479,48 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const [old = '', newer = ''] = tokens;
     expect((await reset(old)).body.code).toBe('auth/invalid-reset-token');
     expect((await reset(newer)).status).toBe(200);
+  });
+
+  test('a mail that could not be sent does not count', async () => {
+    const { email } = await person();
+    server.refusals = Array(100).fill(451);
+    for (let nth = 0; nth < 5; nth++) {
+      server.tries = 0;
+      await askReset(email);
+      await waitFor(() => server.tries > 0, { what: `try ${nth}` });
+    }
+    server.refusals = [];
+    await nthMail(email);
+    await isSent();
+    expect(mailsTo(email)).toHaveLength(1);
+  });
+
+  test('a stop waits only for the mails that are being sent', async () => {
+    await using place = await createStore(engine);
+    await using runtime = await createRuntime(engine);
+    const store = await openStore(place.config);
+    const project = makeProjectRow();
+    await store.projects.add(project);
+    for (let nth = 0; nth < 12; nth++) {
+      const user = makeUser({ projectId: project.id });
+      await store.users.add(user, userEvent(userCreated, user));
+      await store.mailings.add(user, { kind: 'passwordReset', address: user.email ?? '' });
+    }
+    let sent = 0;
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const transport: Transport = { send: () => (sent++, gate), close: () => undefined };
+    const postman = new Postman({
+      ...{ store, transport, secrets: testSecrets, restoredAt: 0 },
+      ...{ log: runtime.log, metrics: runtime.metrics },
+    });
+    postman.kick();
+    await waitFor(() => sent === 10, { what: 'the first group' });
+    const stopping = postman.stop();
+    open();
+    await stopping;
+    expect(sent).toBe(10);
+    expect(await store.mailings.due(new Date(), 20)).toHaveLength(2);
+    await store.close();
   });
 
   test('a request for an unknown address is not kept, and the address is stored nowhere', async () => {

@@ -198,7 +198,7 @@ export interface AuthMethods {
 
 export interface UsersMethods {
   /**
-   * A user's public profile. Users who ask for themselves, and server keys, get the full profile.
+   * A user's public profile. Server keys get the full profile, and users get it if they ask for their own.
    *
    * Errors of this method: `user/not-found`, `user/server-error`.
    */

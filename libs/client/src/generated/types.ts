@@ -5,7 +5,10 @@ import type { UploadSource } from '../upload-options.ts';
 /** What JSON can hold. */
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-/** Error codes that every call may get. They come from the layers that a request passes before it reaches its operation. */
+/**
+ * Error codes that every call may get. They come from the layers that a request passes before it reaches its operation, and
+ * from the refresh of an access token.
+ */
 export type CommonErrorCode =
   | 'request/invalid-http'
   | 'request/invalid-json'
@@ -29,7 +32,10 @@ export type CommonErrorCode =
   | 'auth/unauthorized'
   | 'auth/forbidden'
   | 'auth/suspended'
-  | 'project/invalid-id';
+  | 'auth/token-reuse-detected'
+  | 'auth/server-error'
+  | 'project/invalid-id'
+  | 'project/not-found';
 
 /** Every code of the API. */
 export type ErrorCode =
@@ -37,7 +43,6 @@ export type ErrorCode =
   | 'auth/token-expired'
   | 'auth/invalid-credentials'
   | 'auth/too-many-attempts'
-  | 'auth/token-reuse-detected'
   | 'auth/missing-keys'
   | 'auth/invalid-token'
   | 'auth/key-not-found'
@@ -58,12 +63,10 @@ export type ErrorCode =
   | 'auth/invalid-reset-token'
   | 'auth/invalid-or-expired-token'
   | 'auth/invalid-redirect'
-  | 'auth/server-error'
   | 'user/not-found'
   | 'user/invalid-body'
   | 'user/invalid-query'
   | 'user/server-error'
-  | 'project/not-found'
   | 'project/invalid-body'
   | 'project/invalid-query'
   | 'project/server-error'

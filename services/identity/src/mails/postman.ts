@@ -71,7 +71,7 @@ export class Postman {
     // Prometheus notices the first failure only if the counter was 0 before.
     for (const outcome of ['sent', 'failed', 'refused']) options.metrics.mailAttempts.inc({ outcome }, 0);
     const { everyMs } = this.#times;
-    this.#sweeper = new Sweeper(() => this.#sendAll(), { everyMs, log: options.log });
+    this.#sweeper = new Sweeper((isStopped) => this.#sendAll(isStopped), { everyMs, log: options.log });
   }
 
   /** Whether mails can be sent. */
@@ -90,11 +90,13 @@ export class Postman {
     this.#options.transport?.close();
   }
 
-  async #sendAll(): Promise<void> {
-    await this.#takeResetRequests();
-    await storeNotices(this.#options);
+  async #sendAll(isStopped: () => boolean): Promise<void> {
     const { store, log } = this.#options;
-    for (;;) {
+    while (!isStopped()) {
+      // Looks for new requests and notices before each group of mails, because a slow mail server may take hours for all
+      // groups, and a request expires after an hour.
+      await this.#takeResetRequests(isStopped);
+      await storeNotices(this.#options);
       const due = await store.mailings.due(new Date(Date.now() + 1), atOnce);
       const sent = due.map((one) =>
         this.#sendOne(one).catch((error) => {
@@ -113,9 +115,9 @@ export class Postman {
    * Makes a mail for each requested password reset, if a user has the address. Drops requests that have expired, or that were
    * made before the database was restored.
    */
-  async #takeResetRequests(): Promise<void> {
+  async #takeResetRequests(isStopped: () => boolean): Promise<void> {
     const { store, log, restoredAt } = this.#options;
-    for (;;) {
+    while (!isStopped()) {
       const some = await store.resetRequests.some(atOnce);
       for (const request of some) {
         const { projectId, at, until } = request;
@@ -155,14 +157,18 @@ export class Postman {
       this.#options.log.warn({ kind, userId: mailing.userId, tries }, 'a mail was given up');
       return;
     }
-    if (tries === 0 && !(await this.#mayMail(mailing))) return;
+    const place = await this.#takePlace(mailing, tries);
+    if (place === null) return;
     const { token, stored } = this.#tokenOf(mailing);
     const taken = await store.mailings.take(mailing, {
       dueAt: new Date(Date.now() + leaseMs),
       token: stored,
     });
-    if (!taken) return;
-    if (!isStillFor(mailing, taken)) return store.mailings.settle(mailing, { tries: tries + 1 });
+    if (!taken) return store.mailsSent.giveBack(place);
+    if (!isStillFor(mailing, taken)) {
+      await store.mailings.settle(mailing, { tries: tries + 1 });
+      return store.mailsSent.giveBack(place);
+    }
     const { address } = mailing;
     const link = linkOf(project, { ...mailing, token }, this.#options.publicUrl);
     const filling = { project: project.name, address, link, token, code: token };
@@ -174,8 +180,8 @@ export class Postman {
       const messageId = hashToken([mailing.id, since, ...(stored ? [tries] : [])].join('|'));
       await transport.send({ kind, messageId, fromName: project.name, to: address, subject, text });
     } catch (error) {
-      await this.#failed(mailing, tries + 1, error as Error & { code?: string; responseCode?: number });
-      return;
+      await this.#failed(mailing, tries + 1, error as SmtpFailure);
+      return store.mailsSent.giveBack(place);
     }
     this.#options.metrics.mailAttempts.inc({ outcome: 'sent' });
     await store.mailings.settle(mailing, { tries: tries + 1 });
@@ -192,38 +198,47 @@ export class Postman {
   }
 
   /**
-   * Whether the address may get another mail now. If not, a mail that reports a change waits, and any other mail is dropped.
+   * Counts a mail to an address, and returns the id of its place among the mails of this hour. Returns null if the address may
+   * get no mail now. Then a mail that reports a change waits, and any other mail is dropped.
    */
-  async #mayMail(mailing: Mailing): Promise<boolean> {
+  async #takePlace(mailing: Mailing, tries: number): Promise<string | null> {
     const { store, secrets, log } = this.#options;
     const { projectId, address, kind, userId } = mailing;
     const to = { projectId, hash: hashAddress(secrets, projectId, address) };
     const most = reportsChange(kind) ? mostAnHour : mostOthersAnHour;
-    if (await store.mailsSent.count(to, most)) return true;
+    const place = await store.mailsSent.take(to, most);
+    if (place !== null) return place;
     const again = reportsChange(kind) ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
-    await store.mailings.settle(mailing, { tries: 0, ...again });
+    await store.mailings.settle(mailing, { tries, ...again });
     log.info({ kind, userId }, `not sent: ${most} mails have gone to this address within an hour`);
-    return false;
+    return null;
   }
 
   async #failed(
     mailing: Mailing,
     tries: number,
-    { code, responseCode = 0 }: { code?: string; responseCode?: number },
+    { code, responseCode = 0, command = '' }: SmtpFailure,
   ): Promise<void> {
     const { store, log, metrics } = this.#options;
-    // With a code of 500 or more, the server has refused the mail permanently (RFC 5321 section 4.2.1). But `EAUTH` means that
-    // the server has refused the sign-in, and not the mail.
-    const isForGood = responseCode >= 500 && code !== 'EAUTH';
+    // With a code of 500 or more, the server refuses permanently (RFC 5321 section 4.2.1). But it refuses this mail only if it
+    // refuses the address of the recipient, or the text. Otherwise it refuses all mails, for example because `SMTP_URL` names
+    // no user, and accepts them when this is mended.
+    const isForGood = responseCode >= 500 && aboutMail.includes(command);
     metrics.mailAttempts.inc({ outcome: isForGood ? 'refused' : 'failed' });
     const waitMs = Math.min(this.#times.retryMs * 2 ** (tries - 1), longestWaitMs);
     const again = isForGood ? {} : { again: new Date(Date.now() + waitMs) };
     await store.mailings.settle(mailing, { tries, ...again });
     // Does not log the server's message, because it names the address.
     const { kind, userId } = mailing;
-    log.warn({ kind, userId, tries, code, responseCode, isForGood }, 'a mail could not be sent');
+    log.warn({ kind, userId, tries, code, responseCode, command, isForGood }, 'a mail could not be sent');
   }
 }
+
+/** What nodemailer says about a failure: its own code, the code of the server's answer, and the command that it answers. */
+type SmtpFailure = Error & { code?: string; responseCode?: number; command?: string };
+
+/** The commands whose answers are about one mail, and not about all mails. */
+const aboutMail: readonly string[] = ['RCPT TO', 'DATA'];
 
 /** Whether a mail reports a change that was made. If its address may get no mail now, such a mail is sent later. */
 function reportsChange(kind: MailKind): boolean {

@@ -4,7 +4,7 @@ import { handler } from '@kith/service';
 import { ownerOfAddress } from '../address-owner.ts';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
-import { codeForm, hashCode, hashToken, mostFailures, undoMs } from '../mails/tokens.ts';
+import { codeForm, hashCode, hashToken, isNotice, mostFailures, undoMs } from '../mails/tokens.ts';
 import { finishEnding } from '../sessions.ts';
 import type { Mailing, TokenUse, User } from '../store/index.ts';
 import { userEvent } from '../user-events.ts';
@@ -68,7 +68,8 @@ function undoChange(before: User, { address, name }: Mailing): TokenUse {
     // The mails that can undo earlier changes stay valid. So the user can still return to an even older address. The `rev` in
     // the name says which change was earlier. The times of the changes cannot be compared, because the clocks of two replicas
     // may differ.
-    drops: (one) => one.kind !== 'emailChanged' || Number(one.name) > Number(name),
+    // Notices of second factors stay, because they have no token, and the user must learn of the factors.
+    drops: (one) => !isNotice(one.kind) && (one.kind !== 'emailChanged' || Number(one.name) > Number(name)),
   };
 }
 

@@ -103,16 +103,15 @@ export class Mailings {
   }
 
   /**
-   * Records the result of attempt number `tries` to send a mail: the mail stops waiting, or waits until `again`. If another
-   * mail was requested meanwhile, does nothing. If `tries` is 0, the mail was not tried yet, and stays stored for at least a
-   * day after `again`.
+   * Records the result of attempt number `tries` to send a mail: the mail stops waiting, or waits until `again` and stays
+   * stored for at least a day after `again`. If another mail was requested meanwhile, does nothing.
    */
   async settle({ id, waiting }: Mailing, { tries, again }: { tries: number; again?: Date }): Promise<void> {
     await this.#change(userIn(id), id, (_, row) => {
       if (!row?.waiting || row.waiting.since !== waiting?.since || row.waiting.tries !== tries) return null;
       const next = again ? { ...row.waiting, dueAt: again.getTime() } : null;
       const isOver = next === null && row.token === null && row.kind !== 'emailChanged';
-      const until = next && tries === 0 ? Math.max(row.until, next.dueAt + dayMs) : row.until;
+      const until = next ? Math.max(row.until, next.dueAt + dayMs) : row.until;
       return { rows: [{ in: mailings, id, put: isOver ? null : { ...row, waiting: next, until } }] };
     });
   }

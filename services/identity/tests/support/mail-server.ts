@@ -11,8 +11,8 @@ export interface ReceivedMail {
 }
 
 /**
- * A mail server. It refuses the next mails with the SMTP codes in `refusals`, one mail for each code. All later mails are
- * accepted.
+ * A mail server. It refuses the recipients of the next mails with the SMTP codes in `refusals`, one mail for each code. In the
+ * same way, it refuses the senders with the codes in `senderRefusals`. All later mails are accepted.
  */
 export interface MailServer extends AsyncDisposable {
   url: string;
@@ -20,6 +20,7 @@ export interface MailServer extends AsyncDisposable {
   /** How many times a client has begun to send a mail. */
   tries: number;
   refusals: number[];
+  senderRefusals: number[];
   /** For this many mails, the server answers that it has failed, but keeps the mail. */
   keptButFailed: number;
 }
@@ -29,6 +30,10 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   const server = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS', 'AUTH'],
+    onMailFrom(_address, _session, done) {
+      const responseCode = mails.senderRefusals.shift();
+      done(responseCode ? Object.assign(new Error('Not for you'), { responseCode }) : undefined);
+    },
     onRcptTo(_address, _session, done) {
       mails.tries += 1;
       const responseCode = mails.refusals.shift();
@@ -52,6 +57,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
     received: [],
     tries: 0,
     refusals: [],
+    senderRefusals: [],
     keptButFailed: 0,
     [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   };
