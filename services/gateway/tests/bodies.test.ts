@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { signIn } from '@kith/contracts';
 import { availableEngines } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -96,6 +99,20 @@ describe.each(availableEngines())('bodies on %s', (engine) => {
       ...Array.from({ length: 5 }, () => chunk),
     );
     expectError(answer, 'request/too-large');
+  });
+
+  it.each([
+    ['request/too-large', 'application/json'],
+    ['request/unsupported-media-type', 'text/plain'],
+  ])('answers %s even if the client sends a long chunked body before it reads', async (code, type) => {
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${type}\r\n`;
+    socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`);
+    const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+    // Ten MiB are more than the buffers of both sockets can hold.
+    for (let nth = 0; nth < 160; nth++) if (!socket.write(chunk)) await once(socket, 'drain');
+    expect(await text(socket)).toContain(`"code":"${code}"`);
   });
 
   it('does not handle a request that follows a refused body', async () => {

@@ -46,7 +46,12 @@ async function readWhole(request: IncomingMessage, response: ServerResponse): Pr
       chunks.push(chunk);
     }
   } catch (error) {
-    if (error instanceof ApiError) throw error;
+    if (error instanceof ApiError) {
+      // Reads the rest, and drops it. Otherwise it would stay unread, and a client that first sends everything would get a
+      // broken connection instead of the answer.
+      request.resume();
+      throw error;
+    }
     // The connection broke, or the bytes are not HTTP. The HTTP server handles both cases.
     throw new ApiError('request/invalid-http', { cause: error });
   }
