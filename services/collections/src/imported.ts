@@ -20,7 +20,7 @@ export function importedRecord(
     name,
     entityCount: 0,
     createdAt: at,
-    updatedAt: at,
+    updatedAt: notAhead(at),
     seq: 0,
   };
 }
@@ -33,8 +33,16 @@ export function withSaved(collection: CollectionRecord, added: readonly EntityRe
   return {
     ...collection,
     entityCount: collection.entityCount + added.length,
-    updatedAt: Math.max(collection.updatedAt, ...added.map(({ addedAt }) => addedAt)),
+    updatedAt: Math.max(collection.updatedAt, ...added.map(({ addedAt }) => notAhead(addedAt))),
   };
+}
+
+/**
+ * An imported time that is not in the future. Each later change of a collection gets a time after its `updatedAt`. So a wrong
+ * year in an imported row would otherwise give all later changes wrong times.
+ */
+function notAhead(at: number): number {
+  return Math.min(at, Date.now());
 }
 
 /**

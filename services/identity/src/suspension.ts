@@ -31,8 +31,9 @@ export function refusedUntil(at: Date, until: Date | null): Date {
  * suspended, replaces the reason and the end. Throws `user/not-found`.
  */
 export async function suspend(app: AppContext, whose: Whose, suspension: Suspension): Promise<User> {
-  const { user, isChanged } = await untilMade(() => suspendOnce(app, whose, suspension), whose);
-  if (isChanged && user.suspendedAt) {
+  const user = await untilMade(() => suspendOnce(app, whose, suspension), whose);
+  // This is also done if nothing has changed, because an earlier request may have died before it.
+  if (user.suspendedAt) {
     const { projectId, id: userId, sessionEpoch: epoch } = user;
     const until = refusedUntil(user.suspendedAt, suspension.until).toISOString();
     app.notices.tell({ suspended: [{ userId, until }] });
@@ -45,7 +46,7 @@ async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspen
   const before = await app.store.users.find(projectId, userId);
   if (!before) throw new ApiError('user/not-found');
   if (!before.isActive && isSame(await saidOf(app, before), suspension)) {
-    return { result: { user: before, isChanged: false } };
+    return { result: before };
   }
   const at = new Date();
   const ended = { sessionEpoch: before.sessionEpoch + 1, keptSession: null };
@@ -56,7 +57,7 @@ async function suspendOnce(app: AppContext, { projectId, userId }: Whose, suspen
   const ending = before.isActive ? ('suspended' as const) : null;
   if ((await app.store.accounts.update(after, { event, ending, suspension })) === 'stale') return undefined;
   app.relay.kick();
-  return { result: { user: after, isChanged: true } };
+  return { result: after };
 }
 
 /** Restores a user, who may then sign in again. Ended sessions stay ended. Throws `user/not-found`. */
@@ -76,7 +77,8 @@ async function restoreIfThere(
   how: { ifOver?: boolean } = {},
 ): Promise<User | null> {
   const { user, isChanged } = await untilMade(() => restoreOnce(app, whose, how), whose);
-  if (user && isChanged) app.notices.tell({ restored: [user.id] });
+  // An operator's request tells even if nothing has changed, because an earlier request may have died before it.
+  if (user && (isChanged || !how.ifOver)) app.notices.tell({ restored: [user.id] });
   return user;
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { StartError } from '@kith/base';
+import { isDamage } from './check-whole.ts';
 import type { DataFolder } from './data-folder.ts';
 import { tablesOf } from './tables-of.ts';
 
@@ -74,7 +75,12 @@ function stampOf(folder: DataFolder, name: string): Found {
     const epoch = tables.has('facts') && db.prepare("SELECT value FROM facts WHERE name = 'epoch'").get();
     return epoch && JSON.parse(epoch.value as string).isNew ? 'restored' : 'unstamped';
   } catch (error) {
-    throw refusal(folder, name, `is damaged (${(error as Error).message})`, error);
+    const said = (error as Error).message;
+    if (isDamage(error)) throw refusal(folder, name, `is damaged (${said})`, error);
+    throw new StartError(
+      `${name} in the data folder ${folder.path} cannot be opened (${said}). Check its owner and mode, and whether another program uses it.`,
+      { cause: error },
+    );
   }
 }
 

@@ -43,7 +43,9 @@ export const confirmFactorHandler = handler(confirmFactor, async (request, app: 
     const told = withNotice(app, next, 'factorAdded');
     return { book: told, result: { factor: factorOf(factor), recoveryCodes: made?.codes ?? null } };
   });
-  await afterChange(() => app.attempts.passedFactor({ projectId, userId, clientIp, deadline }));
+  // The factor is stored by now. The answer must not fail, because it contains the recovery codes.
+  const onLeft = (error: unknown) => request.log.warn({ err: error }, 'a passed factor was not counted');
+  await afterChange(() => app.attempts.passedFactor({ projectId, userId, clientIp, deadline }).catch(onLeft));
   app.postman.kick();
   request.setHeader('Cache-Control', 'no-store');
   return answer;

@@ -49,7 +49,9 @@ export const signUpHandler = handler(
       return { success: true as const, accessToken: null, refreshToken: null, user: ownUserOf(user) };
     }
     const attempt = attemptOf(request, { address: email, userId: user.id });
-    await afterChange(() => app.attempts.signedIn(attempt));
+    // The account is stored by now, so the answer must not fail because of this.
+    const onLeft = (error: unknown) => request.log.warn({ err: error }, 'a sign-up was not counted');
+    await afterChange(() => app.attempts.signedIn(attempt).catch(onLeft));
     return openSession(app, user, request, now);
   },
   { places: 'own' },

@@ -98,6 +98,8 @@ export class Projects {
 
   /** Ids of deleted projects that come after the id `after`, sorted. Projects that are still being deleted are included. */
   async deletedAfter(after: string, limit: number): Promise<string[]> {
+    // As in `findDeleting`: otherwise a project whose deletion was cut off would be in no list.
+    await this.#documents.settle(projects, everything);
     const range = { ...everything, above: after, limit };
     const found = await Promise.all([
       this.#documents.range(deletingProjects, range),

@@ -107,6 +107,28 @@ it.each([
   await nextTurn();
 });
 
+const fieldOf = (value: string) =>
+  `--b\r\nContent-Disposition: form-data; name="quality"\r\n\r\n${value}\r\n`;
+
+it.each([
+  ['a field twice', fieldOf('1').repeat(2)],
+  ['a field that is too long', fieldOf('1'.repeat(5_000))],
+  ['a part with a wrong head', '--b\r\nno header\r\n\r\nabc\r\n'],
+])('refuses a form with %s before its file, and does not take the file', async (_, before) => {
+  let isTaken = false;
+  const take = async (file: FormFile) => {
+    isTaken = true;
+    return readSlowly(file);
+  };
+  const request = requestOf([`${before}${headOf('file')}abc`, 'abc', 'abc\r\n--b--\r\n']);
+  await expect(readForm(request, createFile.upload, take)).rejects.toMatchObject({
+    code: 'request/invalid-multipart',
+  });
+  request.resume();
+  await once(request, 'close');
+  expect(isTaken).toBe(false);
+});
+
 it.each([[[`${headOf('file')}--b\r\n--\r\n--b--\r\n`]], [[`${headOf('file')}--b`, '\r\n--\r\n--b--\r\n']]])(
   'refuses a form whose file has no end: %j',
   async (pieces) => {

@@ -96,6 +96,8 @@ export async function readForm<T>(
       // If the form ends early, the parser reports an error on the stream of its current file, even if nobody reads this file.
       // An error without a listener would end the process.
       stream.on('error', (error) => refuse(invalidForm(undefined, error)));
+      // The parser goes on to the end of its piece. If the form is refused, no later piece comes, so a file would never end.
+      if (isRefused) return void stream.resume();
       // If the file name is empty, the parser reports no name. Browsers send an empty name if the user has chosen no file.
       const isFile = field === upload.part && filename !== undefined;
       if (taking && isFile) return refuse(invalidForm('The form has the file twice.'));

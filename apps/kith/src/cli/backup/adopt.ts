@@ -1,7 +1,7 @@
 import { clocksMs, StartError } from '@kith/base';
 import { noteRestored, readEpoch } from '@kith/store/open';
-import { isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
-import { openDataFolder } from '../../forms/data-folder.ts';
+import { type BackupManifest, isCopy, readManifest, writeManifest } from '../../forms/backup-manifest.ts';
+import { dataFolder, openDataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { isSealed } from './sealed.ts';
 
@@ -15,14 +15,11 @@ import { isSealed } from './sealed.ts';
  * with a list, the restore then applies all entries of the list since the noted time.
  */
 export async function adopt(path: string, { hasList = false } = {}): Promise<number> {
+  // The first look is before the folder is opened, because opening it would make a folder that is missing.
+  backupIn(path);
   const folder = openDataFolder(path);
   try {
-    if (isSealed(path))
-      throw new StartError(
-        `The backup in ${path} is sealed. Start Kith on it once, which opens it. Then stop Kith, and run kith adopt again.`,
-      );
-    const manifest = readManifest(folder);
-    if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
+    const manifest = backupIn(path);
     const epoch = await readEpoch(folder.file('identity.sqlite'));
     // An earlier version of Kith did not record whether a restore had a list of erasures. After such a restore, any erased user
     // may exist again.
@@ -39,4 +36,14 @@ export async function adopt(path: string, { hasList = false } = {}): Promise<num
   } finally {
     folder.release();
   }
+}
+
+function backupIn(path: string): BackupManifest {
+  if (isSealed(path))
+    throw new StartError(
+      `The backup in ${path} is sealed. Start Kith on it once, which opens it. Then stop Kith, and run kith adopt again.`,
+    );
+  const manifest = readManifest(dataFolder(path));
+  if (!isCopy(manifest)) throw new StartError(`${path} holds no backup, or was adopted already.`);
+  return manifest;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { redactUrl } from '@kith/base';
 import { storeOf } from '@kith/service';
 import { type Examined, type ExaminedServer, examineDocuments } from '@kith/store/open';
+import { isDamage } from '../../forms/check-whole.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { serviceBackups } from '../../services.ts';
 import { Check, type Finding, sentenceOf } from './finding.ts';
@@ -26,7 +27,9 @@ export async function checkFiles(settings: Settings): Promise<Finding[]> {
     } catch (error) {
       check.wrong(
         `${file} cannot be read: ${sentenceOf(error)}`,
-        'Restore it from a backup (docs/backup.md).',
+        isDamage(error)
+          ? 'Restore it from a backup (docs/backup.md).'
+          : 'Check its owner and mode, and whether another program uses it.',
       );
     }
     findings.push(...check.findings);

@@ -80,7 +80,7 @@ export function checkStamps(path: string): Finding[] {
     checkInstallation(dataFolder(path), ['events.sqlite', ...storing]);
     check.ok('The files belong to one installation.');
   } catch (error) {
-    const [says = '', ...mend] = (error as Error).message.split(/(?<=\.) (?=Restore )/);
+    const [says = '', ...mend] = (error as Error).message.split(/(?<=\.) (?=Restore |Check )/);
     check.wrong(says, mend.join(' ') || 'Restore the data folder from a backup (docs/backup.md).');
   }
   return check.findings;

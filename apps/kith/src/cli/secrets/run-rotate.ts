@@ -1,11 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { realpathSync, rmSync } from 'node:fs';
+import { existsSync, realpathSync, rmSync } from 'node:fs';
 import { CannotOpen, readConfig, type Secrets, StartError } from '@kith/base';
 import { secretsOf, storeOf } from '@kith/service';
 import type { Resealed, StoreConfig } from '@kith/store';
 import { openDocuments, resealAll } from '@kith/store/open';
+import { isMoved } from '@kith/store/sqlite';
 import { type DataFolder, openDataFolder } from '../../forms/data-folder.ts';
-import { olderSecretFile, secretFile, withKnownSecret } from '../../forms/installation-secret.ts';
+import {
+  installationFile,
+  olderSecretFile,
+  secretFile,
+  withKnownSecret,
+} from '../../forms/installation-secret.ts';
 import { serviceBackups } from '../../services.ts';
 import type { Given, Result, Surroundings } from '../command.ts';
 import { requireInstallation } from '../data-folder.ts';
@@ -40,6 +46,7 @@ async function rotateInFolder(path: string, given: Configured, env: NodeJS.Proce
   requireInstallation(path);
   const folder = openDataFolder(path);
   try {
+    refuseDistributed(folder);
     refuseOwnFiles(folder, env);
     if (given.KITH_SECRET === undefined) makeNext(folder);
     const secrets = secretsOf(withKnownSecret(folder, { ...given, NODE_ENV: 'production' }));
@@ -54,6 +61,23 @@ async function rotateInFolder(path: string, given: Configured, env: NodeJS.Proce
   } finally {
     folder.release();
   }
+}
+
+/**
+ * Throws `StartError` if data of the distributed form is sealed under the folder's secret. The rotation would not seal this data
+ * again, and would remove the only copy of the secret.
+ */
+function refuseDistributed(folder: DataFolder): void {
+  if (isMoved(folder.file('events.sqlite'))) {
+    throw new StartError(
+      `The data in ${folder.path} was moved to the distributed form. Set MONGODB_URL, so that the secret is changed there (docs/secrets.md).`,
+    );
+  }
+  const record = folder.file(installationFile);
+  if (!existsSync(record)) return;
+  throw new StartError(
+    `The distributed form was started on ${folder.path}, too, and its databases are sealed under the same secret. This command would change only the files. If nobody needs those databases any more, remove ${record}.`,
+  );
 }
 
 /** Throws `StartError` if a setting names a file that the rotation removes. That file may be the only copy of the secret. */

@@ -14,6 +14,7 @@ import { type Credentials, engineOwner, ensureCredentials } from '../../credenti
 import { ensureDatabaseUsers } from '../../credentials/database-users.ts';
 import { writePrivate } from '../../credentials/private-files.ts';
 import type { DataFolder } from '../../forms/data-folder.ts';
+import { installationFile } from '../../forms/installation-secret.ts';
 import { consumersOf } from '../../keeper/consumers.ts';
 import type { ProcessName } from '../../services.ts';
 
@@ -73,8 +74,6 @@ export async function reachEngines(options: Options): Promise<ReachedEngines> {
     throw error;
   }
 }
-
-const installationFile = 'installation.json';
 
 /**
  * Returns the record of the installation in a data folder. The first start makes the record. The Docker volumes of the engines
