@@ -39,6 +39,25 @@ describe('kith backup, restore and adopt', () => {
     expect(await refused(copy, database)).toContain('is a copy of a platform');
   });
 
+  it('kith adopt does not make a folder that is missing', async () => {
+    const never = pathOf('never');
+    expect(await refused(['adopt', '--from', never])).toContain('holds no backup');
+    expect(await readdir(root)).not.toContain('never');
+  });
+
+  it('kith secrets rotate keeps the secret if databases of the distributed form are sealed under it', async () => {
+    const shared = pathOf('shared');
+    await makeSmall(shared);
+    await writeFile(join(shared, 'secret'), 'the secret of both forms of the platform\n');
+    const rotate = () => refused(['secrets', 'rotate'], { KITH_DATA: shared });
+    await writeFile(join(shared, 'installation.json'), '{}');
+    expect(await rotate()).toContain('its databases are sealed under the same secret');
+    await rm(join(shared, 'installation.json'));
+    markMoved(join(shared, 'events.sqlite'));
+    expect(await rotate()).toContain('was moved to the distributed form');
+    expect(await readFile(join(shared, 'secret'), 'utf8')).toBe('the secret of both forms of the platform\n');
+  });
+
   it('a backup of a backup has the settings of the first backup, unless the environment has other values', async () => {
     const settings = async (from: string, to: string, given: NodeJS.ProcessEnv) => {
       const made = await runKith(['backup', pathOf(to)], { KITH_DATA: pathOf(from), ...given });

@@ -1,5 +1,5 @@
 // Starts no platform and no process.
-import { copyFile, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { noteRestored } from '@kith/store/open';
@@ -54,6 +54,15 @@ describe('the files of an installation', () => {
       await starts(folder);
     },
   );
+
+  it('a file that cannot be opened is not called damaged', async () => {
+    const folder = await copy();
+    await rm(join(folder, 'identity.sqlite'));
+    await mkdir(join(folder, 'identity.sqlite'));
+    await expect(startOn(folder)).rejects.toThrow(
+      /^identity\.sqlite .* cannot be opened \(unable to open database file\)\. Check its owner/,
+    );
+  });
 
   it('an old event is deleted, even if a consumer that no longer belongs to a service has not received it', async () => {
     const folder = await copy();

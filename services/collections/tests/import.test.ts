@@ -285,4 +285,15 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect(await store.imports.save([{ collection: root, entities: more }])).toEqual([null]);
     expect(await store.root(owner)).toMatchObject({ entityCount: 2, updatedAt: at + 1, seq: 0 });
   });
+
+  it('rows with times in the future do not move the time of a collection into the future', async () => {
+    const root = await rootOf();
+    const addedAt = Date.parse('2199-01-02T03:04:05.000Z');
+    const entities = [{ entityId: 'late', addedAt, metadata: null }];
+    expect(await store.imports.save([{ collection: root, entities }])).toEqual([[]]);
+    expect((await store.root(owner))?.updatedAt).toBeLessThanOrEqual(Date.now());
+    const record = importedRecord(owner, { id: randomUUID(), name: 'late', parent: root, at: addedAt });
+    expect(record.createdAt).toBe(addedAt);
+    expect(record.updatedAt).toBeLessThanOrEqual(Date.now());
+  });
 });

@@ -13,6 +13,7 @@ import { handlerEngines, waitFor } from '@kith/testing';
 import { CompactSign, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { changedUser } from '../../src/changed-user.ts';
+import { Erasure } from '../../src/store/erasure.ts';
 import { openStore, type User } from '../../src/store/index.ts';
 import { userEvent } from '../../src/user-events.ts';
 import { call } from '../support/call.ts';
@@ -243,6 +244,20 @@ describe.each(handlerEngines())('the sign-in of external users on %s', (engine) 
     const marks = JSON.stringify((await dumpStore(identity.store)).erasedExternals);
     expect(marks).toContain(projectId);
     expect(marks).not.toContain('f-erased');
+  });
+
+  test('accepts a token that was issued before a deletion of its user that failed', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 2 * 3600_000 });
+    const entered = await verify(await sign({ sub: 'f-kept' })).finally(() => vi.useRealTimers());
+    const own = {
+      projectId,
+      params: { userId: entered.body.user.id },
+      caller: callerOfSession(entered.body),
+    };
+    vi.spyOn(Erasure.prototype, 'remove').mockRejectedValueOnce(new Error('The database is gone.'));
+    expect((await call(identity.bus, deleteUser, own)).status).toBe(500);
+    const { status, body } = await verify(await sign({ sub: 'f-kept', iat: now() - 60 }));
+    expect([status, body.user?.id]).toEqual([200, entered.body.user.id]);
   });
 
   test('makes the checks in the documented order', async () => {
