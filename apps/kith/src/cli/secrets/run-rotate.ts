@@ -68,7 +68,8 @@ async function rotateInFolder(path: string, given: Configured, env: NodeJS.Proce
  * again, and would remove the only copy of the secret.
  */
 function refuseDistributed(folder: DataFolder): void {
-  if (isMoved(folder.file('events.sqlite'))) {
+  const events = folder.file('events.sqlite');
+  if (existsSync(events) && isMoved(events)) {
     throw new StartError(
       `The data in ${folder.path} was moved to the distributed form. Set MONGODB_URL, so that the secret is changed there (docs/secrets.md).`,
     );
