@@ -254,6 +254,13 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
     );
     expect(saved.collections.map(({ name }) => name)).toEqual(['Novels']);
     expect(await asked('/app-notifications/count', token)).toBe(0);
+    // The notifications service has the profiles, too, so that it can notify while identity is away.
+    const [users, profiles] = await Promise.all([
+      storedIn(platform, { service: 'identity', collection: 'users', projectId }),
+      storedIn(platform, { service: 'notifications', collection: 'profiles', projectId }),
+    ]);
+    expect(profiles).toHaveLength(users.length);
+    expect(users.length).toBeGreaterThan(1);
 
     // Imported data can be changed like all other data.
     await platform.call('PATCH', `/v7/${projectId}/connections/${requests[0]!.id}/accept`, { token });
@@ -412,20 +419,25 @@ describe.each(availableEngines())('kith import (%s)', (engine) => {
 });
 
 /** The stored hash of a user's password. */
-async function storedHash(
+async function storedHash(platform: TestPlatform, projectId: string, email: string): Promise<unknown> {
+  const users = await storedIn(platform, { service: 'identity', collection: 'users', projectId });
+  return users.find((user) => user.email === email)?.passwordHash;
+}
+
+/** The documents of a project in a collection of a service. */
+async function storedIn(
   { engines, prefix, dataFolder }: TestPlatform,
-  projectId: string,
-  email: string,
-): Promise<unknown> {
+  { service, collection, projectId }: { service: string; collection: string; projectId: string },
+): Promise<Record<string, unknown>[]> {
   if (!engines) {
-    using db = new DatabaseSync(join(dataFolder, 'identity.sqlite'), { timeout: 5_000 });
+    using db = new DatabaseSync(join(dataFolder, `${service}.sqlite`), { timeout: 5_000 });
     const own = db
-      .prepare('SELECT doc FROM users WHERE id > ? AND id < ?')
+      .prepare(`SELECT doc FROM ${collection} WHERE id > ? AND id < ?`)
       .all(`${projectId}|`, `${projectId}}`);
-    return own.map(({ doc }) => JSON.parse(String(doc))).find((user) => user.email === email)?.passwordHash;
+    return own.map(({ doc }) => JSON.parse(String(doc)));
   }
   await using client = new MongoClient(engines.mongodbUrl);
-  const users = client.db(`${prefix}_identity`).collection<{ _id: string; d?: string }>('users');
-  const own = await users.find({ _id: { $gt: `${projectId}|`, $lt: `${projectId}}` } }).toArray();
-  return own.map(({ d = '{}' }) => JSON.parse(d)).find((user) => user.email === email)?.passwordHash;
+  const all = client.db(`${prefix}_${service}`).collection<{ _id: string; d?: string }>(collection);
+  const own = await all.find({ _id: { $gt: `${projectId}|`, $lt: `${projectId}}` } }).toArray();
+  return own.map(({ d = '{}' }) => JSON.parse(d));
 }

@@ -1,12 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Connection,
-  type OwnUser,
-  rebuildConnectionsProfiles,
-  rebuildNotificationsProfiles,
-  type Session,
-} from '@kith/contracts';
+import { type Connection, type OwnUser, rebuildConnectionsProfiles, type Session } from '@kith/contracts';
 import type { TestPlatform } from '@kith/testing';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'vitest';
@@ -35,7 +29,6 @@ const names = ['users', 'connections'] as const;
 const password = 'correct horse battery';
 const passwordHash = hashSync(password, 4);
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
-const copies: readonly string[] = [rebuildConnectionsProfiles.path, rebuildNotificationsProfiles.path];
 
 /**
  * Imports the same files into two projects. The first project gets them in a single run. The second project gets one run for each of
@@ -152,7 +145,7 @@ function connectionOf(row: number, { lines, askers }: Size): object {
 
 async function runUntil(platform: Platform, { words, env }: Prepared, kill: Kill): Promise<void> {
   const isOfKind = (path: string) =>
-    kill.of === 'copies' ? copies.includes(path) : path.endsWith(`/import/${kill.of}`);
+    kill.of === 'copies' ? path === rebuildConnectionsProfiles.path : path.endsWith(`/import/${kill.of}`);
   // If the platform is too slow, the command sends the same request again. Here, both attempts count as one request.
   const seen = new Set<string>();
   let isDead = false;

@@ -1,6 +1,7 @@
-import { uuid } from '@kith/contracts';
+import { rebuildNotificationsProfiles, uuid } from '@kith/contracts';
 import { type Command, Failure, type Result, textOf, UsageError } from '../command.ts';
 import { resolvePath } from '../data-folder.ts';
+import { copyProfiles } from '../import/copy-profiles.ts';
 import { type Counts, type ImportedFile, importFile } from '../import/import-file.ts';
 import { importKinds } from '../import/kinds.ts';
 import { accessConfig, accessOptions, accessPlatform } from '../platform-access.ts';
@@ -57,6 +58,10 @@ runs the totals are printed, too.`,
       });
       const seconds = Math.round(performance.now() - began) / 1000;
       rows.push({ kind: kind.name, file, ...run, ...rest, seconds });
+    }
+    // A user who was just imported has no notifications yet, so this copy comes last.
+    if (files.some(({ kind }) => kind.name === 'users')) {
+      await copyProfiles(access, rebuildNotificationsProfiles, projectId);
     }
     return resultOf(rows);
   },

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { StartError } from '@kith/base/config';
+import { rebuildConnectionsProfiles } from '@kith/contracts';
 import { unreadable } from '../file-error.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { type Batch, batches } from './batches.ts';
@@ -39,7 +40,7 @@ export interface ImportedFile {
 /**
  * Imports a file, from the position where the last run stopped. A few requests are under way at the same time. All lines before
  * the recorded position are imported or rejected. So if the process dies, the next run repeats at most those few requests, and
- * repeating them changes nothing. After an import of users, the profiles of these users are copied to the services that search
+ * repeating them changes nothing. After an import of users, the profiles of these users are copied to the service that searches
  * profiles.
  */
 export async function importFile(options: ImportFileOptions): Promise<ImportedFile> {
@@ -69,7 +70,8 @@ export async function importFile(options: ImportFileOptions): Promise<ImportedFi
     await inOrder.end();
     const { copiedLine, line } = kept.progress;
     if (kind.name === 'users' && copiedLine < line) {
-      await copyProfiles(access, projectId);
+      // Lists and searches of connections show the new users at once, so this copy is a part of the import.
+      await copyProfiles(access, rebuildConnectionsProfiles, projectId);
       await kept.advance({ ...kept.progress, copiedLine: line }, []);
     }
     const inAll = countsOf(kept.progress);
