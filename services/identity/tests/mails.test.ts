@@ -508,7 +508,11 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     }
     let sent = 0;
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-    const transport: Transport = { send: () => (sent++, gate), close: () => undefined };
+    const send = () => {
+      sent++;
+      return gate;
+    };
+    const transport: Transport = { send, close: () => undefined };
     const postman = new Postman({
       ...{ store, transport, secrets: testSecrets, restoredAt: 0 },
       ...{ log: runtime.log, metrics: runtime.metrics },
