@@ -40,8 +40,8 @@ export class SessionKeeper {
   /** Whether the store may still hold a session that it had at the start and that this client has never read. */
   #isUnread = false;
   /**
-   * Whether the client has asked to delete the account and got no answer. The account may then be deleted. If the platform
-   * refuses the session while this is set, the session ends as `signed-out`, and the listeners get no error.
+   * Whether the client has asked to delete the account and does not know the outcome. The account may then be deleted. If the
+   * platform refuses the session while this is set, the session ends as `signed-out`, and the listeners get no error.
    */
   isLeaving = false;
 

@@ -226,7 +226,7 @@ test('a relay publishes events that were stored shortly before its stop', async 
   await waitFor(() => ids().includes('last'));
 });
 
-test('a relay stops only when all its work has ended', async () => {
+test('a relay stops only when all work that it has begun has ended', async () => {
   const order: string[] = [];
   const { promise: gate, resolve: open } = Promise.withResolvers<void>();
   const mark = outbox.markPublished.bind(outbox);

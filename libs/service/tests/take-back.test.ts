@@ -101,7 +101,7 @@ const allAreThere = () =>
     return ids.every((id) => there.has(id));
   });
 
-test('after the death of a process, the next takes back all remaining marks, even if more events were published', async () => {
+test('if a process dies before it takes back any mark, the next takes back all, even if more events were published', async () => {
   store(5);
   await start().stop();
   await broker.lose({ isSame: true, others: 3 });

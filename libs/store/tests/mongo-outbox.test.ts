@@ -91,8 +91,8 @@ describe.runIf(availableEngines().includes('containers'))('the outboxes of many 
       await things.insertOne({ _id: 'thing', ...outboxFields([phantom]) });
       await outbox.unpublished(10);
       await outbox.markPublished([eventKey(phantom)], { first: 1, last: 1, id: phantom.id });
-      // Acts like a failover: the change with the event `phantom` is rolled back, and a change with the event `real` is made
-      // instead. If `isEnd` is set, the aggregate is removed after the event `phantom` and stored again.
+      // Without `isEnd`, acts like a failover: the change with the event `phantom` is rolled back, and a change with the event
+      // `real` is made instead. With `isEnd`, acts as if the aggregate was removed after `phantom` and stored again.
       if (isEnd) await outbox.noteEnd(eventKey(phantom));
       await things.replaceOne({ _id: 'thing' }, outboxFields([real]));
       const [found, ...others] = await outbox.unpublished(10);

@@ -113,7 +113,7 @@ describe.each(availableEngines())('imports in the store (%s)', (engine) => {
     expect((await store.imports.find([{ ...owner, id: child.id }])).size).toBe(1);
   });
 
-  it('the sweep removes a half-made collection, but never too early, even if its clock is an hour ahead', async ({
+  it('the sweep removes a half-made collection, but not too early, even if the clock of its machine is an hour ahead', async ({
     skip,
   }) => {
     const { config } = place;

@@ -184,7 +184,7 @@ describe.each(availableEngines())('imports of files (%s)', (engine) => {
     expect(first?.headers['last-modified']).toBeUndefined();
   });
 
-  it('free a claimed id for other users when the account of the user who claimed it has ended', async () => {
+  it('no longer block a claimed id for other users when the account of the user who claimed it has ended', async () => {
     const { store } = world.place;
     const [id, until] = [randomUUID(), Date.now() + 3600_000];
     expect(await store.claim(owner, id, until)).toBe(true);

@@ -160,8 +160,8 @@ async function fence(stored: MongoCollection<MongoTarget>, ids: readonly string[
 }
 
 /**
- * Deletes expired documents. An expired target first loses its content, if its outbox is empty and it is settled (`isQuiet`).
- * Its document stays, and `sweepEmpty` deletes it later.
+ * Deletes expired documents. An expired target first loses its content, but only if its outbox is empty and it is settled
+ * (`isQuiet`). Its document stays, and `sweepEmpty` deletes it later.
  */
 async function expire({ kind }: AnyCollection, stored: MongoCollection<MongoTarget>): Promise<void> {
   const old = { expiresAt: { $gt: new Date(0), $lt: new Date() } };

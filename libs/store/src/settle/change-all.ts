@@ -88,7 +88,7 @@ interface Count {
 }
 
 /**
- * Adds all intents to their counters. Rejects if a counter was erased meanwhile, or stays full for too long.
+ * Adds all intents to their counters. Rejects if a counter was erased meanwhile, or has no room in time.
  */
 async function announceAll(db: Db, settler: Settler, planned: readonly Planned[], at: Date): Promise<void> {
   for (const [name, counts] of countsOf(planned)) {

@@ -152,8 +152,8 @@ export class Settler {
   }
 
   /**
-   * Waits until counters have room for further intents. Throws `gateway/unavailable` if they stay full for too long, or if too
-   * many changes of this process are already waiting.
+   * Waits until counters have room for further intents. Throws `gateway/unavailable` if they do not all have room in time, or
+   * if too many changes of this process are already waiting.
    */
   async makeRoom(
     collection: string,
@@ -214,8 +214,8 @@ export class Settler {
   }
 
   /**
-   * Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if the document stays full
-   * for too long.
+   * Makes a counter's document, or waits until the document has room. Throws `gateway/unavailable` if the document has no room
+   * in time.
    */
   async #provide(counter: { in: string; id: string }, until: number): Promise<void> {
     try {

@@ -60,8 +60,8 @@ export function contextOf(request: Omit<Forwarded, 'body'>): Omit<RequestContext
 
 /**
  * Asks the operation's service and returns the reply. Throws `gateway/unavailable` if no process serves the operation, and
- * `gateway/timeout` if the service does not answer within `timeoutMs`. If this process was busy, the request may have waited in
- * it for `timeoutMs`. Then this function does not ask the service, and throws `gateway/unavailable`.
+ * `gateway/timeout` if the service does not answer within `timeoutMs`. If this process was so busy that the request may have
+ * waited in it for `timeoutMs`, throws `gateway/unavailable` and does not ask the service.
  */
 export async function forward(
   bus: Bus,

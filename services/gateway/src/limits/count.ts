@@ -1,6 +1,6 @@
 /** A request that is to be counted. */
 export interface Counting {
-  /** This key names the operation, the project and the client. */
+  /** This key names the operation, and the pair of project and client. */
   key: string;
   windowSeconds: number;
   /** The client's ceiling over all projects; it is counted first. */

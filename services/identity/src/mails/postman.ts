@@ -49,8 +49,9 @@ const codePatienceMs = 10 * 60_000;
 /** How many mails an address may get in an hour, all kinds together (spec#accounts-mail-rate). */
 const mostAnHour = 5;
 /**
- * The lower limit for mails that do not report a change. So one mail an hour is reserved for mails that report a change, and
- * nobody can delay such a mail by requesting other mails.
+ * A mail that does not report a change is sent only if the address has got fewer mails than this in the last hour, all kinds
+ * together. So one mail an hour is reserved for mails that report a change, and nobody can delay such a mail by requesting
+ * other mails.
  */
 const mostOthersAnHour = mostAnHour - 1;
 const atOnce = 10;

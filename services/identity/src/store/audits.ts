@@ -103,7 +103,7 @@ export class Audits {
     return { rows, ...counted };
   }
 
-  /** Rows about a user, newest first, from the place `after` on. */
+  /** Rows about a user, newest first: those that come after the place `after`. */
   async about(
     { projectId, userId }: { projectId: string; userId: string },
     { after, limit }: { after: string; limit: number },

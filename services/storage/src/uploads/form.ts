@@ -17,7 +17,7 @@ export interface FormFile {
 }
 
 /**
- * The parts of a form besides the file. If such a part is sent as a file, too, its value is null. If a field of the contract
+ * The parts of a form besides the file. If such a part is sent as a file, its value here is null. If a field of the contract
  * has the name of this part, the part is refused later, because no field of the contract may be null.
  */
 export type FormFields = Record<string, string | null>;
