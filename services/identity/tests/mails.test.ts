@@ -346,7 +346,7 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     const address = `${randomUUID()}@example.org`;
     const store = await openStore(identity.store);
     const hash = hashAddress(testSecrets, projectId, address);
-    for (let nth = 0; nth < 5; nth++) await store.mailsSent.take({ projectId, hash }, 5);
+    for (let nth = 0; nth < 5; nth++) await store.mailsSent.take({ projectId, hash }, 5, `${nth}`);
     await store.mailings.add(user, { kind: 'factorAdded', address });
     expect((await call(identity.bus, verifyEmail, undo)).status).toBe(200);
     const left = await store.mailings.of(user);
@@ -493,6 +493,20 @@ describe.each(availableEngines())('mails on %s', (engine) => {
     await nthMail(email);
     await isSent();
     expect(mailsTo(email)).toHaveLength(1);
+  });
+
+  test('tries of one mail count once, even if the process died in them', async () => {
+    await using place = await createStore(engine);
+    const store = await openStore(place.config);
+    const to = { projectId: randomUUID(), hash: 'an-address' };
+    const take = (mail: string) => store.mailsSent.take(to, 2, mail);
+    // A process that dies does not give the place back.
+    const taken = [await take('one'), await take('one'), await take('one'), await take('two')];
+    expect(taken).toEqual(Array(4).fill(expect.any(String)));
+    expect(await take('three')).toBeNull();
+    await store.mailsSent.giveBack(taken[3] ?? '');
+    expect(await take('three')).toEqual(expect.any(String));
+    await store.close();
   });
 
   test('a stop waits only for the mails that are being sent', async () => {

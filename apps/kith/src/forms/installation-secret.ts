@@ -6,7 +6,7 @@ import type { DataFolder } from './data-folder.ts';
 import { keptSecret } from './kept-secret.ts';
 
 export const secretFile = 'secret';
-/** The file that the distributed form writes if it starts engines of its own for a data folder. */
+/** The file that the distributed form writes at its first start on a data folder. */
 export const installationFile = 'installation.json';
 /** The file that holds the previous secret while `kith secrets rotate` is under way. */
 export const olderSecretFile = 'secret.previous';

@@ -78,7 +78,7 @@ function stampOf(folder: DataFolder, name: string): Found {
     const said = (error as Error).message;
     if (isDamage(error)) throw refusal(folder, name, `is damaged (${said})`, error);
     throw new StartError(
-      `${name} in the data folder ${folder.path} cannot be opened (${said}). Check its owner and mode, and whether another program uses it.`,
+      `${name} in the data folder ${folder.path} cannot be opened (${said}). Check its owner and mode, its disk, and whether another program uses it.`,
       { cause: error },
     );
   }

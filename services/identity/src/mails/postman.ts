@@ -98,6 +98,7 @@ export class Postman {
       // groups, and a request expires after an hour.
       await this.#takeResetRequests(isStopped);
       await storeNotices(this.#options);
+      if (isStopped()) return;
       const due = await store.mailings.due(new Date(Date.now() + 1), atOnce);
       const sent = due.map((one) =>
         this.#sendOne(one).catch((error) => {
@@ -199,15 +200,16 @@ export class Postman {
   }
 
   /**
-   * Counts a mail to an address, and returns the id of its place among the mails of this hour. Returns null if the address may
+   * Counts a try to send a mail, and returns the id of its place among the mails of this hour. Returns null if the address may
    * get no mail now. Then a mail that reports a change waits, and any other mail is dropped.
    */
   async #takePlace(mailing: Mailing, tries: number): Promise<string | null> {
     const { store, secrets, log } = this.#options;
-    const { projectId, address, kind, userId } = mailing;
+    const { projectId, address, kind, userId, waiting } = mailing;
     const to = { projectId, hash: hashAddress(secrets, projectId, address) };
     const most = reportsChange(kind) ? mostAnHour : mostOthersAnHour;
-    const place = await store.mailsSent.take(to, most);
+    const mail = hashToken([mailing.id, waiting?.since].join('|'));
+    const place = await store.mailsSent.take(to, most, mail);
     if (place !== null) return place;
     const again = reportsChange(kind) ? { again: new Date(Date.now() + longestWaitMs / 2) } : {};
     await store.mailings.settle(mailing, { tries, ...again });

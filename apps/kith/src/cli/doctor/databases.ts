@@ -29,7 +29,7 @@ export async function checkFiles(settings: Settings): Promise<Finding[]> {
         `${file} cannot be read: ${sentenceOf(error)}`,
         isDamage(error)
           ? 'Restore it from a backup (docs/backup.md).'
-          : 'Check its owner and mode, and whether another program uses it.',
+          : 'Check its owner and mode, its disk, and whether another program uses it.',
       );
     }
     findings.push(...check.findings);
