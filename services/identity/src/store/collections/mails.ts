@@ -67,8 +67,8 @@ export const resetRequests = collection<{
 });
 
 /**
- * One document for each mail of the last hour, so that the mails to an address can be counted. The key is the project, a keyed
- * hash of the address, and a random text.
+ * One document for each try to send a mail in the last hour, so that the mails to an address can be counted. The key is the
+ * project, a keyed hash of the address, a hash that names the mail, and a random text.
  */
 export const sentMails = collection<{ until: number }>({
   name: 'sentMails',
