@@ -216,7 +216,11 @@ async function onContainers(place: Place, starting: AsyncDisposableStack): Promi
   const { PATH, NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
   // The services trust the authorities that this process trusts. Node reads these variables.
   const trust = { NODE_EXTRA_CA_CERTS, NODE_USE_SYSTEM_CA, SSL_CERT_FILE, SSL_CERT_DIR };
-  const engines = starting.use(await startEngines({ env: { ...process.env, ...env } }));
+  // If `env` names only some engines, for example a proxy, this process itself uses the engines of its own environment.
+  const namesAll = [env.MONGODB_URL, env.NATS_URL, env.REDIS_URL].every(Boolean);
+  const engines = starting.use(
+    await startEngines({ env: namesAll ? { ...process.env, ...env } : process.env }),
+  );
   await removeLeftFolders({ engines, erase: (left) => eraseEngines(engines, left) });
   if (engines.areGiven) await noteEngines(folder, engines);
   starting.defer(() => eraseEngines(engines, prefix));
