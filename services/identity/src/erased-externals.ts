@@ -41,19 +41,20 @@ export class ErasedExternals {
    * Whether a token may have been issued before its user was erased (spec#accounts-external-erased). If a token does not say
    * when it was issued, it counts as issued before the erasure. A mark is written before the erasure, which may then fail. So a
    * mark says nothing about a user who is older than the mark and still exists.
-   * @param user The user whom the token names, if there is one.
+   * @param findUser Finds the user whom the token names. It is called only if there is a mark.
    */
   async refuses(
     projectId: string,
     { foreignId, issuedAt }: { foreignId: string; issuedAt: number | null },
-    user: Pick<User, 'createdAt'> | null,
+    findUser: () => Promise<Pick<User, 'createdAt'> | null>,
   ): Promise<boolean> {
     const erasedAt = await this.#store.externalErasedAt(this.#idOf(projectId, foreignId));
-    // A user who was created again after the erasure may seem older than the mark if clocks differ.
-    if (erasedAt && user && user.createdAt.getTime() + clocksMs < erasedAt.getTime()) return false;
     // Times in tokens are whole seconds, rounded down. So the token may have been issued up to a second later than its time
     // says.
-    return erasedAt !== null && (issuedAt ?? 0) * 1000 <= erasedAt.getTime() + laterMs;
+    if (erasedAt === null || (issuedAt ?? 0) * 1000 > erasedAt.getTime() + laterMs) return false;
+    const user = await findUser();
+    // A user who was created again after the erasure may seem older than the mark if clocks differ.
+    return user === null || user.createdAt.getTime() + clocksMs >= erasedAt.getTime();
   }
 
   #idOf(projectId: string, foreignId: string): string {

@@ -31,8 +31,8 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
     audience: app.tokenAudience,
     maxAge: project.externalTokenMaxAge,
   });
-  const known = external && (await app.store.people.findByForeignId(projectId, external.foreignId));
-  if (!external || (await app.erasedExternals.refuses(projectId, external, known))) {
+  const findUser = () => app.store.people.findByForeignId(projectId, external?.foreignId ?? '');
+  if (!external || (await app.erasedExternals.refuses(projectId, external, findUser))) {
     audit.tell({ actor: 'unknown' });
     throw new ApiError('auth/invalid-token');
   }
@@ -46,7 +46,7 @@ export const verifyExternalUserHandler = handler(verifyExternalUser, async (requ
   // The new or changed user stays stored even if the session is refused later. So `apart` stores the user now, without the
   // audit row that reports the request's success. That row is stored with the session.
   const user = await apart(() => untilMade(attempt, request));
-  if (await app.erasedExternals.refuses(projectId, external, user)) {
+  if (await app.erasedExternals.refuses(projectId, external, async () => user)) {
     // The user was erased after the first check. If this request has just created a new user with the same foreign id, this new
     // user is erased, too.
     const isNew = user.createdAt.getTime() === now.getTime();

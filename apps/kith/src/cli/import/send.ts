@@ -51,10 +51,9 @@ const [few, many] = [4, 8];
  */
 export class Pace {
   #rows: number;
-  /** How much `#rows` grows after a quick answer. `#rows` grows fast until the first slow answer, as in TCP. */
-  #growth = 2;
+  /** Whether an answer was slow or late. Until then, `#rows` grows fast, as in TCP, and many requests may be under way. */
+  #wasSlow = false;
   #atOnce = few;
-  #mayBeMany = true;
   readonly #pauseMs: number;
 
   /**
@@ -83,11 +82,11 @@ export class Pace {
    * @param batch How many rows the request would have without a limit.
    */
   answered(rows: number, tookMs: number, batch = rows): void {
-    if (this.#mayBeMany && rows === batch && tookMs < goodMs / 2) this.#atOnce = many;
+    if (!this.#wasSlow && rows === batch && tookMs < goodMs / 2) this.#atOnce = many;
     if (tookMs > goodMs) this.#limit(Math.floor((rows * goodMs) / tookMs));
     // A request with fewer rows does not show that more rows can be answered in time.
     else if (rows >= this.#rows) {
-      const growth = Math.min(this.#growth, goodMs / tookMs);
+      const growth = Math.min(this.#wasSlow ? 1.1 : 2, goodMs / tookMs);
       this.#rows = Math.min(importRows, Math.ceil(growth * rows));
     }
   }
@@ -100,9 +99,8 @@ export class Pace {
 
   #limit(rows: number): void {
     this.#rows = Math.max(1, Math.min(this.#rows, rows));
-    this.#growth = 1.1;
+    this.#wasSlow = true;
     this.#atOnce = few;
-    this.#mayBeMany = false;
   }
 }
 
