@@ -14,11 +14,8 @@ import { changeUser, storedOf, type Taken, takenBy, userOf } from './user-docume
  */
 export type ImportOutcome = 'stored' | { there: User } | 'deleted' | 'id-taken' | Taken;
 
-/**
- * How many users one change stores at most: as many as a request to the API may have. More would block the event loop for too
- * long.
- */
-const atOnce = 1_000;
+/** How many users one change stores at most. In the embedded form, a change of more users would block the event loop too long. */
+const atOnce = 500;
 /**
  * An import fails after this many rounds in a row in which no user got an outcome. This can happen if concurrent imports are
  * storing the same ids.
