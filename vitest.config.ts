@@ -1,16 +1,11 @@
 import { defineConfig } from 'vitest/config';
-import { handlerSuites } from './tools/test/handler-suites.ts';
+import { suitesEndingWith, suitesOfBothRuns } from './tools/test/suites-of-both-runs.ts';
 
 /** Which of the two commands runs: `npm test` or `npm run test:long`. */
 const isLong = process.env.KITH_TEST_LENGTH === 'long';
 
-const roots = ['{libs,services,apps}/*/{src,tests}', 'tools', 'bench/tests', 'tests'];
-const filesOf = (ending: string) => roots.map((root) => `${root}/**/*${ending}`);
-
-// `npm run test:long` runs the suites of operations a second time: on real engines.
-const long = [...filesOf('.long.test.ts'), ...handlerSuites];
-const quick = filesOf('.test.ts');
-const alone = filesOf('.alone.test.ts');
+const alone = suitesEndingWith('.alone.test.ts');
+const long = suitesEndingWith('.long.test.ts');
 
 export default defineConfig({
   test: {
@@ -30,8 +25,8 @@ export default defineConfig({
           // A worker runs one file after another in the same environment. So a module that several files import is loaded only
           // once.
           isolate: false,
-          include: isLong ? long : quick,
-          exclude: isLong ? alone : [...alone, ...filesOf('.long.test.ts')],
+          include: isLong ? [...long, ...suitesOfBothRuns()] : suitesEndingWith('.test.ts'),
+          exclude: isLong ? alone : [...alone, ...long],
         },
       },
       // Files named `*.alone.test.ts` change something that other files in the same worker would see. So each of them runs

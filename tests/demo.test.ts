@@ -3,11 +3,11 @@ import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dataFolder, ensureDemo, type StartFile } from '@kith/platform';
-import { availableEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
+import { handlerEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Authenticator } from './support/authenticator.ts';
 
-describe.each(availableEngines())('a demo of an earlier start (%s)', (engine) => {
+describe.each(handlerEngines())('a demo of an earlier start (%s)', (engine) => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await sharedPlatform(engine);

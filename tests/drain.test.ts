@@ -4,7 +4,7 @@ import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { availableEngines, startPlatform } from '@kith/testing';
+import { handlerEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { startByKith } from './support/start-script.ts';
 
@@ -51,7 +51,7 @@ async function startOne(engine: string): Promise<Running> {
   };
 }
 
-describe.each(availableEngines())('SIGTERM (%s)', (engine) => {
+describe.each(handlerEngines())('SIGTERM (%s)', (engine) => {
   it('requests on open and new connections are answered until a load balancer has noticed that the gateway ends', async () => {
     await using kith = await startOne(engine);
     const { port, hostname } = new URL(kith.url);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Collection, Connection, ImportResult } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { handlerEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf, runKith, type Said } from './support/command.ts';
@@ -26,7 +26,7 @@ async function deleteUnheard(platform: TestPlatform, { projectId, id }: TestUser
   await client.db(`${platform.prefix}_identity`).collection<{ _id: string }>('users').deleteOne({ _id: key });
 }
 
-describe.each(availableEngines())('kith erase-again (%s)', (engine) => {
+describe.each(handlerEngines())('kith erase-again (%s)', (engine) => {
   let platform: TestPlatform;
   let folder: string;
   beforeAll(async () => {

@@ -1,7 +1,7 @@
 // Starts at most 2 platforms and 7 processes.
 import type { Bus } from '@kith/bus';
 import type { Collection, Connection, EventEnvelope, Session } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { handlerEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countsOf, everythingOf, expireEvents, openBusOf } from './support/everything.ts';
 
@@ -86,7 +86,7 @@ async function poison(bus: Bus, durable: string) {
   };
 }
 
-describe.each(availableEngines())('a busy user who leaves (%s)', (engine) => {
+describe.each(handlerEngines())('a busy user who leaves (%s)', (engine) => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await startPlatform({ engine });

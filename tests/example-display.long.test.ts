@@ -1,4 +1,4 @@
-// Quick counterpart: tests/example.test.ts
+// Quick counterpart: tests/photo.test.ts
 // Starts at most 1 platform and 1 process.
 import { waitFor } from '@kith/testing';
 import type { Browser } from 'playwright-core';

@@ -1,4 +1,4 @@
-// Quick counterpart: tests/example.test.ts
+// Quick counterpart: tests/photo.test.ts
 // Starts no platform and at most 8 processes.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';

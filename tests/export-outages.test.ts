@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { exportEntities, type exportUser, internalSubject, type OutputOf } from '@kith/contracts';
-import { availableEngines, type TestUser } from '@kith/testing';
+import { handlerEngines, type TestUser } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { type ExportWorld, startExportWorld } from './support/export-world.ts';
 import { http } from './support/http.ts';
@@ -10,7 +10,7 @@ type Document = OutputOf<typeof exportUser>;
 const pathOf = (user: TestUser) => `/v7/${user.projectId}/users/${user.id}/export`;
 const large = (index: number) => ({ index, text: 'ü'.repeat(4_000) });
 
-describe.each(availableEngines())('an export while services end (%s)', (engine) => {
+describe.each(handlerEngines())('an export while services end (%s)', (engine) => {
   let world: ExportWorld;
   let user: TestUser;
   let before: (subject: string, body: Uint8Array) => Promise<void>;

@@ -1,6 +1,6 @@
 import { type Collection, exportUser, type OutputOf, type Session } from '@kith/contracts';
 import {
-  availableEngines,
+  handlerEngines,
   sharedPlatform,
   startPlatform,
   type TestPlatform,
@@ -16,7 +16,7 @@ const filename = (userId: string) => `attachment; filename="kith-export-${userId
 const pathOf = (user: TestUser, id = user.id) => `/v7/${user.projectId}/users/${id}/export`;
 const large = (index: number) => ({ index, text: 'ü'.repeat(4_000) });
 
-describe.each(availableEngines())('export (%s)', (engine) => {
+describe.each(handlerEngines())('export (%s)', (engine) => {
   let platform: TestPlatform;
   let projectId: string;
   beforeAll(async () => {

@@ -1,11 +1,11 @@
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { startAuthWorld } from './support/auth-world.ts';
 import { http } from './support/http.ts';
 
 const day = 24 * 3600_000;
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'sixty IP addresses share ten attempts; the usual address of the user is not blocked; blocks end after a day (%s)',
   async (engine) => {
     let ahead = 0;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Connection, OperatorScope, Session } from '@kith/contracts';
-import { availableEngines, sharedPlatform, smallPng, type TestPlatform } from '@kith/testing';
+import { handlerEngines, sharedPlatform, smallPng, type TestPlatform } from '@kith/testing';
 import { hashSync } from 'bcryptjs';
 import { MongoClient } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -16,7 +16,7 @@ import { operatorKey } from './support/surface/guards.ts';
 
 const at = (row: number) => new Date(1_600_000_000_000 + row * 1000).toISOString();
 
-describe.each(availableEngines())('kith import (%s)', (engine) => {
+describe.each(handlerEngines())('kith import (%s)', (engine) => {
   let platform: TestPlatform;
   let projectId: string;
   let folder: string;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '@kith/contracts';
-import { availableEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
+import { handlerEngines, sharedPlatform, type TestPlatform, type TestUser } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectCounted } from './support/expect-counted.ts';
 import { http } from './support/http.ts';
@@ -8,7 +8,7 @@ import { http } from './support/http.ts';
 type List = Collection & { entityIds: string[]; entities: [] };
 
 // Tests the /lists endpoints that v6 clients call, with the field names that these clients use (spec#existing-clients-lists).
-describe.each(availableEngines())('lists of v6 clients (%s)', (engine) => {
+describe.each(handlerEngines())('lists of v6 clients (%s)', (engine) => {
   let platform: TestPlatform;
   let ada: TestUser;
   let root: List;

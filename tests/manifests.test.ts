@@ -9,7 +9,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 afterEach(() => vi.restoreAllMocks());
 
 // This test is about the embedded form. On NATS, each service signs in as a user of its own, and the rights of this user limit the
-// service in the same way (tests/credentials.test.ts).
+// service in the same way (tests/credentials.long.test.ts).
 it('in the embedded form, a service may do only what its manifest allows', async () => {
   const starts = services.map((manifest) => vi.spyOn(manifest, 'start'));
   await using _platform = await startPlatform({ engine: 'embedded' });

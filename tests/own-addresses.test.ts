@@ -6,7 +6,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { availableEngines, startPlatform } from '@kith/testing';
+import { handlerEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 
 const run = promisify(execFile);
@@ -27,7 +27,7 @@ async function mayListen(port: number): Promise<boolean> {
   }
 }
 
-describe.runIf(isLinux).each(availableEngines())('a platform at one address (%s)', (engine) => {
+describe.runIf(isLinux).each(handlerEngines())('a platform at one address (%s)', (engine) => {
   it('can be reached at this address, even after its gateway has started again', async () => {
     // 80 is the usual port of HTTP, so URLs do not contain it. If this process may use port 80, the test covers such a URL,
     // too.

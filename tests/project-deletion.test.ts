@@ -25,13 +25,13 @@ import { startNotifications } from '@kith/notifications';
 import { codesOf } from '@kith/openapi';
 import { ask } from '@kith/service';
 import {
-  availableEngines,
   callerOf,
   callOperation,
   createRuntime,
   createStore,
   dumpStore,
   EventSource,
+  handlerEngines,
   startPlatform,
   type TestPlatform,
   type TestUser,
@@ -80,7 +80,7 @@ function callsOf(projectId: string, user: TestUser, operatorToken: string): [str
 }
 
 // Erasures wait for sweeps. So these tests run at the same time.
-describe.concurrent.each(availableEngines())('a project that is deleted (%s)', (engine) => {
+describe.concurrent.each(handlerEngines())('a project that is deleted (%s)', (engine) => {
   it('a deleted project is refused immediately, and its data disappears from all databases, events and dead letters', async ({
     expect,
   }) => {
@@ -168,7 +168,7 @@ describe.concurrent.each(availableEngines())('a project that is deleted (%s)', (
   }, 120_000);
 });
 
-describe.concurrent.each(availableEngines())('the erasure of a project (%s)', (engine) => {
+describe.concurrent.each(handlerEngines())('the erasure of a project (%s)', (engine) => {
   it('the erasure goes on after crashes and while a service is missing, until it is complete', async ({
     expect,
   }) => {

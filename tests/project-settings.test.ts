@@ -3,6 +3,7 @@ import { createLogger } from '@kith/base';
 import { NatsBus } from '@kith/bus/nats';
 import {
   availableEngines,
+  handlerEngines,
   layLine,
   startEngines,
   startPlatform,
@@ -24,7 +25,7 @@ const other = 'https://other.example.org';
 const within = { timeoutMs: 10_000, what: 'the change' };
 
 // spec#projects, docs/adr/0013.
-describe.each(availableEngines())('settings of a project (%s)', (engine) => {
+describe.each(handlerEngines())('settings of a project (%s)', (engine) => {
   let platform: TestPlatform;
   /** The addresses of the gateways. On real engines there are two gateways. */
   let urls: string[];

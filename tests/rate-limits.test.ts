@@ -1,5 +1,5 @@
 // Starts at most 4 platforms and 15 processes.
-import { availableEngines, startPlatform } from '@kith/testing';
+import { handlerEngines, startPlatform } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { expectCounted } from './support/expect-counted.ts';
 import { http } from './support/http.ts';
@@ -7,7 +7,7 @@ import { startSecondGateway } from './support/second-gateway.ts';
 
 const exceeded = { error: 'Too many requests. Try again later.', code: 'rate-limit/exceeded' };
 
-describe.each(availableEngines())('rate limits (%s)', (engine) => {
+describe.each(handlerEngines())('rate limits (%s)', (engine) => {
   it('exactly 100 of 101 requests of one client are accepted, over any gateway', async () => {
     await using platform = await startPlatform({ engine, env: { RATE_LIMIT_SCALE: '1' } });
     await using second = engine === 'containers' ? await startSecondGateway(platform) : undefined;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Connection, PublicUser } from '@kith/contracts';
-import { availableEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
+import { handlerEngines, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessOf, runKith } from './support/command.ts';
@@ -40,7 +40,7 @@ async function forgetUnblocking(platform: TestPlatform): Promise<void> {
 }
 
 // `kith rebuild` calls connections.rebuild-profiles, notifications.rebuild-profiles and identity.rebuild-blocks page by page.
-describe.each(availableEngines())('kith rebuild (%s)', (engine) => {
+describe.each(handlerEngines())('kith rebuild (%s)', (engine) => {
   // The tests have a platform of their own, because they empty copies that hold data of every project.
   let platform: TestPlatform;
   beforeAll(async () => {

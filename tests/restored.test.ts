@@ -1,13 +1,13 @@
 // Starts at most 2 platforms and 23 processes.
 import type { Connection, PublicUser } from '@kith/contracts';
 import { type CallError, caller } from '@kith/platform';
-import { availableEngines, createPeople, createUploads, type TestUser, waitFor } from '@kith/testing';
+import { createPeople, createUploads, handlerEngines, type TestUser, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKith } from './support/command.ts';
 import { type Restorable, startRestorable } from './support/restorable.ts';
 
 // docs/adr/0028
-describe.each(availableEngines())('a database that was restored from a backup (%s)', (engine) => {
+describe.each(handlerEngines())('a database that was restored from a backup (%s)', (engine) => {
   let platform: Restorable;
   beforeAll(async () => {
     platform = await startRestorable(engine);

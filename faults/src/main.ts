@@ -1,6 +1,7 @@
 // `npm run test:faults`: puts the platform under load, and causes one fault after the other.
 //   --quick          a shorter run of five minutes, which reports times but does not judge them
 //   --only a,b       only the rows with these names
+//   --shard K/N      only part K of N of the rows
 //   --rate N         requests a second (default: 200, or 100 with --quick); at most half of what the machine serves
 //   --seed N         the seed for all random choices; the run prints its seed, so that it can be repeated
 //   --before COMMIT  the older version, for the row that mixes two versions (default: HEAD~1)
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
+    shard: { type: 'string', default: '1/1' },
     rate: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     before: { type: 'string', default: 'HEAD~1' },
@@ -38,6 +40,8 @@ const seed = Number(values.seed);
 const rate = Number(values.rate ?? (values.quick ? 100 : 200));
 const judgesTimes = !values.quick;
 if (!Number.isInteger(seed) || !(rate > 0)) fail('--seed and --rate are numbers.');
+const [part = 0, parts = 0] = values.shard.split('/').map(Number);
+if (!(part >= 1 && part <= parts)) fail('--shard is K/N, with K from 1 to N.');
 
 const progress = (text: string) => process.stderr.write(`  ${text}\n`);
 const random = seeded(seed);
@@ -47,9 +51,9 @@ try {
   await using ends = new AsyncDisposableStack();
   let tree: Promise<string> | undefined;
   const before = () => (tree ??= checkOut(values.before).then((made) => ends.use(made).folder));
-  const chosen = rows.filter(({ name, quick }) =>
-    wanted ? wanted.includes(name) : !values.quick || quick > 0,
-  );
+  const chosen = rows
+    .filter(({ name, quick }) => (wanted ? wanted.includes(name) : !values.quick || quick > 0))
+    .filter((_, at) => at % parts === part - 1);
   for (const ground of grounds.filter((one) => one.rows.some((row) => chosen.includes(row)))) {
     await ground.work(chosen, progress, async (world, some) => {
       const { url, operatorToken } = world;

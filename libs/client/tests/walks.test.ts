@@ -1,11 +1,11 @@
-import { availableEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
+import { handlerEngines, sharedPlatform, type TestPlatform } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createOperatorClient } from '../src/operator.ts';
 import { reach } from './support/world.ts';
 
 const each = <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise.all(items.map(work));
 
-describe.each(availableEngines())('walks (%s)', (engine) => {
+describe.each(handlerEngines())('walks (%s)', (engine) => {
   let platform: TestPlatform;
   beforeAll(async () => {
     platform = await sharedPlatform(engine);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
-import { availableEngines, createRuntime, createStore } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines } from '@kith/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import type { CollectionRecord, Owner } from '../src/collection.ts';
@@ -11,7 +11,7 @@ import { makeBelow, save } from './support/store-acts.ts';
 
 const patienceMs = 5_000;
 
-describe.each(availableEngines())('a change of a collection (%s)', (engine) => {
+describe.each(handlerEngines())('a change of a collection (%s)', (engine) => {
   afterEach(() => {
     vi.restoreAllMocks();
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '@kith/contracts';
-import { availableEngines, dieBeforeEachWrite, testEffort, waitFor } from '@kith/testing';
+import { dieBeforeEachWrite, handlerEngines, testEffort, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Acts, actsOf } from './support/acts.ts';
 import { runDying } from './support/dying.ts';
@@ -9,7 +9,7 @@ import { type Answer, startWorld, type World } from './support/world.ts';
 
 // Starts no platform and at most 20 processes.
 
-describe.each(availableEngines())('deleting a collection (%s)', (engine) => {
+describe.each(handlerEngines())('deleting a collection (%s)', (engine) => {
   let world: World;
   let user: Acts;
   let root: Collection;

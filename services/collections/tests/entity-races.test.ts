@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Collection } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Acts, actsOf } from './support/acts.ts';
 import { agreed, entityIds } from './support/agreed.ts';
 import { startWorld, type World } from './support/world.ts';
 
-describe.each(availableEngines())('entities that are added and removed at the same time (%s)', (engine) => {
+describe.each(handlerEngines())('entities that are added and removed at the same time (%s)', (engine) => {
   let world: World;
   let user: Acts;
   let root: Collection;

@@ -10,7 +10,7 @@ import {
   userDeleted,
 } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { Owner } from '../src/collection.ts';
@@ -50,7 +50,7 @@ async function publishEnd({ projectId, runtime: { bus } }: World, userId: string
   await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
 }
 
-describe.each(availableEngines())('a deleted user (%s)', (engine) => {
+describe.each(handlerEngines())('a deleted user (%s)', (engine) => {
   test('leaves no data behind, and other users lose nothing', async () => {
     await using world = await startWorld(engine, { sweepEveryMs: 100 });
     const [gone, stays] = [randomUUID(), randomUUID()];

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { createProject, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, callOperation, createRuntime, createStore, testSecrets } from '@kith/testing';
+import { callOperation, createRuntime, createStore, handlerEngines, testSecrets } from '@kith/testing';
 import { expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { importEntities } from '../src/operations/import-entities.ts';
 import { openStore } from '../src/store/index.ts';
 
-test.each(availableEngines())('concurrent imports into one collection take turns (%s)', async (engine) => {
+test.each(handlerEngines())('concurrent imports into one collection take turns (%s)', async (engine) => {
   await using ends = new AsyncDisposableStack();
   const runtime = ends.use(await createRuntime(engine));
   const places = [ends.use(await createStore(engine)), ends.use(await createStore(engine))] as const;

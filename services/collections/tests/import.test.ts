@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Turns } from '@kith/base';
 import { collectionDeleted, internalSubject, knownUsers } from '@kith/contracts';
 import { successReply } from '@kith/service';
-import { availableEngines, createRuntime, createStore } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type CollectionRecord, changed, collectionEvent, type Owner } from '../src/collection.ts';
@@ -24,7 +24,7 @@ function beingMade(record: CollectionRecord) {
   return { _id: placeOf(record), rev: Date.now(), emptyAt: new Date(), k: { parent: record.parentId } };
 }
 
-describe.each(availableEngines())('imports in the store (%s)', (engine) => {
+describe.each(handlerEngines())('imports in the store (%s)', (engine) => {
   let place: Awaited<ReturnType<typeof createStore>>;
   let store: CollectionStore;
   let owner: Owner;

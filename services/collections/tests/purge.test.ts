@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { openDocuments } from '@kith/store/open';
-import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { startCollections } from '../src/index.ts';
 import { collections, declared } from '../src/store/collections.ts';
@@ -12,7 +12,7 @@ import { erase, makeBelow, purgeAll, save } from './support/store-acts.ts';
 
 // Starts no platform and at most 20 processes.
 
-describe.each(availableEngines())('the purge (%s)', (engine) => {
+describe.each(handlerEngines())('the purge (%s)', (engine) => {
   const owner = { projectId: randomUUID(), userId: randomUUID() };
 
   test('continues after a process has died during the purge', { timeout: 120_000 }, async () => {

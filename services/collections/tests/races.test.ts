@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, getRootCollection } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { actsOf } from './support/acts.ts';
 import { startWorld, type World } from './support/world.ts';
 
-describe.each(availableEngines())('a collection that many requests use at once (%s)', (engine) => {
+describe.each(handlerEngines())('a collection that many requests use at once (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await startWorld(engine, { instances: 2 });

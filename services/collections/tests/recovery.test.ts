@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { NoResponders } from '@kith/bus';
 import { addEntity, collectionCreated, getRootCollection } from '@kith/contracts';
-import { answerInTime, availableEngines, fragileStore, waitFor } from '@kith/testing';
+import { answerInTime, fragileStore, handlerEngines, waitFor } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { collectionEvent, newCollection } from '../src/collection.ts';
 import { startCollections } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
 import { startWorld } from './support/world.ts';
 
-describe.each(availableEngines())('failures (%s)', (engine) => {
+describe.each(handlerEngines())('failures (%s)', (engine) => {
   test('the next process publishes an event that a dead process had stored but not published', async () => {
     await using world = await startWorld(engine, { instances: 0 });
     const events = await world.events();

@@ -4,10 +4,10 @@ import type { Bus } from '@kith/bus';
 import { listEntities, listSubCollections, type OperationSpec } from '@kith/contracts';
 import { openDocuments } from '@kith/store/open';
 import {
-  availableEngines,
   callerOf,
   callOperation,
   createStore,
+  handlerEngines,
   serveAlone,
   type WatchedStore,
   watchReads,
@@ -26,7 +26,7 @@ import { makeBelow, save } from './support/store-acts.ts';
 
 const count = 20_100;
 
-describe.each(availableEngines())('the database reads of a list (%s)', (engine) => {
+describe.each(handlerEngines())('the database reads of a list (%s)', (engine) => {
   const ends = new AsyncDisposableStack();
   const owner: Owner = { projectId: randomUUID(), userId: randomUUID() };
   let place: Awaited<ReturnType<typeof createStore>>;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { collectionCreated, collectionDeleted, collectionRenamed } from '@kith/contracts';
 import type { AnyCollection } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import {
@@ -18,7 +18,7 @@ import { entityPosition } from '../src/store/entity-place.ts';
 import { type CollectionStore, openStore } from '../src/store/index.ts';
 import { placeOf, positionOf } from '../src/store/place.ts';
 
-describe.each(availableEngines())('the collection store (%s)', (engine) => {
+describe.each(handlerEngines())('the collection store (%s)', (engine) => {
   let place: Awaited<ReturnType<typeof createStore>>;
   let store: CollectionStore;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { DeadlinePassed } from '@kith/base';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { hiddenFrom } from '../src/blocks.ts';
 import { mayAsk } from '../src/may-ask.ts';
@@ -8,7 +8,7 @@ import { searchList } from '../src/search.ts';
 import { openStore } from '../src/store/index.ts';
 import { storeLongLists } from './support/long-list.ts';
 
-describe.each(availableEngines())('long lists, %s', (engine) => {
+describe.each(handlerEngines())('long lists, %s', (engine) => {
   it('are not read any further after the deadline of the request', async () => {
     await using place = await createStore(engine);
     const [projectId, userId, receiverId] = [randomUUID(), randomUUID(), randomUUID()];

@@ -10,7 +10,7 @@ import {
   userDeleted,
 } from '@kith/contracts';
 import { makeEvent, Relay } from '@kith/service';
-import { availableEngines, createRuntime, createStore, waitFor } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { eraseDue, eraseUser } from '../src/eraser.ts';
 import { openStore } from '../src/store/index.ts';
@@ -20,7 +20,7 @@ import { refusal } from './support/call.ts';
 import { connectAt, perform } from './support/pairs.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('the end of an account, %s', (engine) => {
+describe.each(handlerEngines())('the end of an account, %s', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);

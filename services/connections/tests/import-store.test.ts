@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { pairOfRow } from '../src/import-pair.ts';
@@ -15,7 +15,7 @@ const pairOf = (projectId: string, id: string) =>
 const names = (outcomes: ImportOutcome[]) =>
   outcomes.map((outcome) => (typeof outcome === 'string' ? outcome : 'there'));
 
-describe.each(availableEngines())('an import in the store on %s', (engine) => {
+describe.each(handlerEngines())('an import in the store on %s', (engine) => {
   let place: Place;
   let store: ConnectionStore;
   let other: ConnectionStore;

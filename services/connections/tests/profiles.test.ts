@@ -1,10 +1,10 @@
 import { eventSubject, importConnections, importUsers, type PublicUser, userUpdated } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('profiles, %s', (engine) => {
+describe.each(handlerEngines())('profiles, %s', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);

@@ -1,11 +1,11 @@
 import { acceptConnection, declineConnection, errorBody } from '@kith/contracts';
-import { availableEngines, type OperationAnswer } from '@kith/testing';
+import { handlerEngines, type OperationAnswer } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { askEachOther } from './support/crowd.ts';
 import { threePeopleForEach } from './support/suite.ts';
 import type { World } from './support/world.ts';
 
-describe.each(availableEngines())('races, %s', (engine) => {
+describe.each(handlerEngines())('races, %s', (engine) => {
   let world: World;
   let ann: string;
   let bob: string;

@@ -10,10 +10,10 @@ import {
 } from '@kith/contracts';
 import type { Relay } from '@kith/service';
 import {
-  availableEngines,
   callerOf,
   callOperation,
   createStore,
+  handlerEngines,
   type Read,
   serveAlone,
   type WatchedStore,
@@ -48,7 +48,7 @@ const specs = {
 const long = 20_100;
 const shorter = { sent: 300, received: 300, blocks: 300 } as const;
 
-describe.each(availableEngines())('the database queries of a list, %s', (engine) => {
+describe.each(handlerEngines())('the database queries of a list, %s', (engine) => {
   const ends = new AsyncDisposableStack();
   const projectId = randomUUID();
   const ann = randomUUID();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { updateConnectionSettings } from '@kith/contracts';
 import { Relay } from '@kith/service';
-import { availableEngines, createRuntime } from '@kith/testing';
+import { createRuntime, handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eraseUser } from '../src/eraser.ts';
 import { inOrder, type LivePair } from '../src/pair.ts';
@@ -12,7 +12,7 @@ import { World } from './support/world.ts';
 const notAllowed = refusal(403, 'connection/not-allowed');
 
 // These tests are about spec#connections-settings and docs/adr/0058.
-describe.each(availableEngines())('the settings of users, %s', (engine) => {
+describe.each(handlerEngines())('the settings of users, %s', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);

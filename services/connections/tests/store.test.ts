@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PublicUser } from '@kith/contracts';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { entryKey, type ListName, placeOf } from '../src/listing.ts';
 import { advance, strangers, withBlock, withoutBlock } from '../src/pair.ts';
@@ -8,7 +8,7 @@ import { type ConnectionStore, openStore } from '../src/store/index.ts';
 import { unknownUser } from '../src/unknown-user.ts';
 import { connectAt, eventOf, perform } from './support/pairs.ts';
 
-describe.each(availableEngines())('store, %s', (engine) => {
+describe.each(handlerEngines())('store, %s', (engine) => {
   let place: Awaited<ReturnType<typeof createStore>>;
   let store: ConnectionStore;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { createLogger } from '@kith/base';
-import { availableEngines, createRuntime } from '@kith/testing';
+import { createRuntime, handlerEngines } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { startCrypto } from '../src/index.ts';
 import { badPems, base64Of, goodPems, oddPems } from './keys.ts';
@@ -21,7 +21,7 @@ function partsOf(sent: string): string[] {
   return [sent, ...lines, lines.join('')].flatMap(windows);
 }
 
-test.each(availableEngines())('no part of a key is logged or answered (%s)', async (engine) => {
+test.each(handlerEngines())('no part of a key is logged or answered (%s)', async (engine) => {
   let log = '';
   const destination = new Writable({
     write(chunk, _encoding, done) {

@@ -1,5 +1,5 @@
 import type { RunningService, ServiceRuntime } from '@kith/service';
-import { availableEngines, createRuntime } from '@kith/testing';
+import { createRuntime, handlerEngines } from '@kith/testing';
 import { decodeProtectedHeader, jwtVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCrypto } from '../src/index.ts';
@@ -10,7 +10,7 @@ const privateKey = base64Of(goodPems.pkcs8);
 const payload = { id: 'user-1', name: 'Ada', role: 'admin', plan: { seats: 3 }, tags: ['a', null] };
 const good = { projectId: 'any project', privateKey, payload };
 
-describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
+describe.each(handlerEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
   let runtime: ServiceRuntime & AsyncDisposable;
   let service: RunningService;
   beforeAll(async () => {
@@ -170,7 +170,7 @@ describe.each(availableEngines())('crypto.sign-testing-jwt (%s)', (engine) => {
   });
 });
 
-test.each(availableEngines())('the token names the configured audience (%s)', async (engine) => {
+test.each(handlerEngines())('the token names the configured audience (%s)', async (engine) => {
   await using runtime = await createRuntime(engine);
   await using _service = await startCrypto(runtime, { allowTestTokens: true, tokenAudience: 'id.example' });
   const answer = await sign(runtime.bus, good);
@@ -178,7 +178,7 @@ test.each(availableEngines())('the token names the configured audience (%s)', as
   expect(payload.aud).toBe('id.example');
 });
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'the service answers route/not-found if test tokens are not allowed (%s)',
   async (engine) => {
     await using runtime = await createRuntime(engine);

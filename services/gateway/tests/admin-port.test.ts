@@ -1,5 +1,5 @@
 import { getProject, listConnections, listProjects } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -13,7 +13,7 @@ import {
 } from './harness.ts';
 
 // spec#operators-port.
-describe.each(availableEngines())('a separate port for operators on %s', (engine) => {
+describe.each(handlerEngines())('a separate port for operators on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   let adminPort: number;

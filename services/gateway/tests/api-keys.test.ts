@@ -9,7 +9,7 @@ import {
   noticeSubject,
 } from '@kith/contracts';
 import { serveInternal } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   projectId,
@@ -26,7 +26,7 @@ import {
 const noticedMs = 5_000;
 
 // spec#operator-keys, docs/adr/0053.
-describe.each(availableEngines())('operator keys on %s', (engine) => {
+describe.each(handlerEngines())('operator keys on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   let lists: { seen: Seen[] };

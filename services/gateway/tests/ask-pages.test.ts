@@ -1,10 +1,10 @@
 import { getApiKeys, internalSubject } from '@kith/contracts';
 import { errorReply, successReply } from '@kith/service';
-import { availableEngines, createRuntime } from '@kith/testing';
+import { createRuntime, handlerEngines } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { askPages } from '../src/tables/ask-pages.ts';
 
-describe.each(availableEngines())('pages of a table (%s)', (engine) => {
+describe.each(handlerEngines())('pages of a table (%s)', (engine) => {
   /** Asks for a table of three pages. Returns what was asked for, and the number of pages. */
   async function load(fails: (after: string | null, times: number) => boolean) {
     await using runtime = await createRuntime(engine);

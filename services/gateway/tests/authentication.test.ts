@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { checkUsername, createProject, getUser, listConnections } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -15,7 +15,7 @@ import {
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-describe.each(availableEngines())('authentication on %s', (engine) => {
+describe.each(handlerEngines())('authentication on %s', (engine) => {
   let test: TestGateway;
   let port: number;
   beforeAll(async () => {

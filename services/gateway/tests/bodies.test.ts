@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { signIn } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -21,7 +21,7 @@ import {
 const limit = 256 * 1024;
 const path = `/v7/${projectId}/auth/sign-in`;
 
-describe.each(availableEngines())('bodies on %s', (engine) => {
+describe.each(handlerEngines())('bodies on %s', (engine) => {
   let test: TestGateway;
   let seen: Seen[];
   let port: number;

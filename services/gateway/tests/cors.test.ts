@@ -1,5 +1,5 @@
 import { getUser } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -14,7 +14,7 @@ import {
 const exposed =
   'Link,Retry-After,RateLimit,RateLimit-Policy,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id,Idempotency-Replayed';
 
-describe.each(availableEngines())('CORS on %s', (engine) => {
+describe.each(handlerEngines())('CORS on %s', (engine) => {
   let test: TestGateway;
   beforeAll(async () => {
     test = await startTestGateway(engine);

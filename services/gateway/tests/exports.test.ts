@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { exportPageItems, exportUser } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { expectError, projectId, statusesIn, userId } from './harness.ts';
 import { behindAnother } from './support/behind-another.ts';
@@ -21,7 +21,7 @@ const none = Object.fromEntries(names.map((name) => [name, []]));
 const hourMs = 3_600_000;
 const never = hourMs;
 
-describe.each(availableEngines())('exports (%s)', (engine) => {
+describe.each(handlerEngines())('exports (%s)', (engine) => {
   it('sends the head, and then every section, page by page', async () => {
     await using world = await ExportWorld.start(engine);
     const [a, b, c] = [randomUUID(), randomUUID(), randomUUID()];

@@ -10,7 +10,7 @@ import {
   signTestingJwt,
 } from '@kith/contracts';
 import { errorReply, successReply } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -29,7 +29,7 @@ import {
 /** The timeout of a request, in ms. It is so long that a busy machine does not exceed it. */
 const timeoutMs = 20_000;
 
-describe.each(availableEngines())('forwarding on %s', (engine) => {
+describe.each(handlerEngines())('forwarding on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   let port: number;

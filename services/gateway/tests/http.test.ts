@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { getUser, signIn } from '@kith/contracts';
 import { decodeContext, successReply } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -17,7 +17,7 @@ import {
   type TestGateway,
 } from './harness.ts';
 
-describe.each(availableEngines())('HTTP itself on %s', (engine) => {
+describe.each(handlerEngines())('HTTP itself on %s', (engine) => {
   let test: TestGateway;
   let port: number;
   let signIns: Seen[];

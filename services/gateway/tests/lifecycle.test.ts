@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { createLogger, StartError } from '@kith/base';
 import { checkUsername } from '@kith/contracts';
 import { successReply } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer, projectId, raw, send, serveEcho, serveIssuer, startTestGateway } from './harness.ts';
 
@@ -22,7 +22,7 @@ async function serveSlowly(bus: Parameters<typeof serveEcho>[0]) {
   return { ...service, release };
 }
 
-describe.each(availableEngines())('starting and stopping the gateway on %s', (engine) => {
+describe.each(handlerEngines())('starting and stopping the gateway on %s', (engine) => {
   it('finishes a request that is under way when it stops, and accepts no new connections', async () => {
     await using test = await startTestGateway(engine);
     const service = await serveSlowly(test.bus);

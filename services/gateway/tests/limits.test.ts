@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hashApiKey, makeApiKey } from '@kith/base';
 import { listConnections, signIn } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -14,7 +14,7 @@ import {
   type TestIssuer,
 } from './harness.ts';
 
-describe.each(availableEngines())('limits on %s', (engine) => {
+describe.each(handlerEngines())('limits on %s', (engine) => {
   let test: TestGateway;
   /**
    * The ports of the gateways. On real engines, two gateways share their limits. On the embedded engine, there is only one

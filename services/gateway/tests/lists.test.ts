@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addEntity, type Collection, collectionWithEntities, listSubCollections } from '@kith/contracts';
 import { serveInternal, successReply } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -29,7 +29,7 @@ const collectionOf = (entityCount: number): Collection => ({
 
 // spec#existing-clients-lists: how the gateway turns a page of collections into lists. The other tests of lists are in the
 // repository's tests/lists.test.ts.
-describe.each(availableEngines())('lists on %s', (engine) => {
+describe.each(handlerEngines())('lists on %s', (engine) => {
   let test: TestGateway;
   let authorization: string;
   let parents: { seen: Seen[] };

@@ -9,7 +9,7 @@ import {
   updateUser,
 } from '@kith/contracts';
 import { errorReply, successReply } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Answer,
@@ -49,7 +49,7 @@ function expectProblem(
   expect(answer.headers.vary).toContain('Accept');
 }
 
-describe.each(availableEngines())('problems (RFC 9457) on %s', (engine) => {
+describe.each(handlerEngines())('problems (RFC 9457) on %s', (engine) => {
   let test: TestGateway;
   let port: number;
   let token: string;

@@ -15,7 +15,7 @@ import {
   updateProject,
 } from '@kith/contracts';
 import { serveInternal } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProjectSettings } from '../src/tables/project-settings.ts';
 import {
@@ -35,7 +35,7 @@ const listed = 'https://app.test';
 const other = 'https://other.test';
 
 // spec#projects, docs/adr/0013.
-describe.each(availableEngines())('settings of projects on %s', (engine) => {
+describe.each(handlerEngines())('settings of projects on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   let lists: { seen: Seen[] };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { errors } from '@kith/contracts';
 import { documentFile } from '@kith/openapi';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectError, projectId, send, startTestGateway, type TestGateway } from './harness.ts';
 
@@ -16,7 +16,7 @@ const files = [
 ];
 const all = [...pages, ...files];
 
-describe.each(availableEngines())('the reference on %s', (engine) => {
+describe.each(handlerEngines())('the reference on %s', (engine) => {
   let test: TestGateway;
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     send(test.gateway.port, { method, path, headers });

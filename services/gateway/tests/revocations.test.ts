@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ApiError } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { listConnections, noticeSubject, type RevocationNotice, revocationNotice } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { decodeProtectedHeader } from 'jose';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Revocations } from '../src/auth/revocations.ts';
@@ -20,7 +20,7 @@ import {
 
 const soon = () => new Date(Date.now() + 60_000).toISOString();
 
-describe.each(availableEngines())('revocations on %s', (engine) => {
+describe.each(handlerEngines())('revocations on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   beforeEach(async () => {

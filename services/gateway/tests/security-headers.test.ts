@@ -1,6 +1,6 @@
 import { signIn } from '@kith/contracts';
 import { successReply } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, projectId, send, serveEcho, startTestGateway, type TestGateway } from './harness.ts';
 
@@ -26,7 +26,7 @@ const ofPages = [
 ];
 const plain = ['connection', 'content-length', 'content-type', 'date', 'vary', 'x-request-id'];
 
-describe.each(availableEngines())('headers for browsers on %s', (engine) => {
+describe.each(handlerEngines())('headers for browsers on %s', (engine) => {
   let test: TestGateway;
   const get = (path: string, headers: Record<string, string> = {}) =>
     send(test.gateway.port, { path, headers });
@@ -85,7 +85,7 @@ describe.each(availableEngines())('headers for browsers on %s', (engine) => {
   });
 });
 
-describe.each(availableEngines())('/.well-known/security.txt on %s', (engine) => {
+describe.each(handlerEngines())('/.well-known/security.txt on %s', (engine) => {
   const path = '/.well-known/security.txt';
 
   it('names the contacts for security weaknesses if they are set (spec#edges-security-txt)', async () => {

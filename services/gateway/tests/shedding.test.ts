@@ -1,6 +1,6 @@
 import { getUser } from '@kith/contracts';
 import { decodeContext, shedReply, successReply } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { expectError, projectId, send, serveEcho, serveIssuer, startTestGateway, userId } from './harness.ts';
 
@@ -8,7 +8,7 @@ const path = `/v7/${projectId}/users/${userId}`;
 /** For each operation, this number of requests is always let through. A round has the same number of answers. */
 const least = 32;
 
-describe.each(availableEngines())('a service that turns requests away (%s)', (engine) => {
+describe.each(handlerEngines())('a service that turns requests away (%s)', (engine) => {
   it('gets no more requests than it can take, and all requests again as soon as it has room', async () => {
     await using test = await startTestGateway(engine, {
       env: {

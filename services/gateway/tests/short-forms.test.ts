@@ -8,7 +8,7 @@ import {
   projectOfUser,
 } from '@kith/contracts';
 import { serveInternal, successReply } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   expectError,
@@ -27,7 +27,7 @@ const prefixes = ['/v6', '/v7', '/api/v6', '/api/v7'];
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 // spec#short-forms: addresses without a project.
-describe.each(availableEngines())('short forms on %s', (engine) => {
+describe.each(handlerEngines())('short forms on %s', (engine) => {
   let test: TestGateway;
   let issuer: TestIssuer;
   let lists: { seen: Seen[] };

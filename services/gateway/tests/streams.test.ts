@@ -16,7 +16,7 @@ import {
   noticeSubject,
 } from '@kith/contracts';
 import { errorReply, successReply } from '@kith/service';
-import { availableEngines, type EventSource, layLine, startEngines, waitFor } from '@kith/testing';
+import { type EventSource, handlerEngines, layLine, startEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunningGateway } from '../src/index.ts';
 import { expectError, projectId, send, serveEcho } from './harness.ts';
@@ -46,7 +46,7 @@ async function deafClient(world: FeedWorld, userId: string) {
   return { client, socket, response };
 }
 
-describe.each(availableEngines())('streams (%s)', (engine) => {
+describe.each(handlerEngines())('streams (%s)', (engine) => {
   it('sends new notifications with their sequence as id, and resumes after the last id', async () => {
     // With this interval, a stream does not ask for events by itself during the test: only a new event wakes it.
     await using world = await FeedWorld.start(engine, { streamTimes: { heartbeat: 3_600_000 } });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Secrets } from '@kith/base';
 import { HeldChanges, type StoreConfig } from '@kith/store';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Attempts } from '../src/attempts.ts';
 import { type IdentityStore, openStore } from '../src/store/index.ts';
@@ -17,7 +17,7 @@ const newUser = () => ({
 });
 const tooMany = expect.objectContaining({ code: 'auth/too-many-attempts' });
 
-describe.each(availableEngines())('failed attempts in the store on %s', (engine) => {
+describe.each(handlerEngines())('failed attempts in the store on %s', (engine) => {
   let store: IdentityStore;
   let place: { config: StoreConfig } & AsyncDisposable;
   let user = newUser();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AuditRow, userCreated } from '@kith/contracts';
 import { auditEventsOf, eventOf } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { eraseAccount } from '../src/erase-account.ts';
 import { finishErasures } from '../src/erasure.ts';
@@ -9,7 +9,7 @@ import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
 import { makeUser } from './support/users.ts';
 
-describe.each(availableEngines())('the erasure of a user who is named in the audit log (%s)', (engine) => {
+describe.each(handlerEngines())('the erasure of a user who is named in the audit log (%s)', (engine) => {
   it('does not end before the events of the audit log are published and erased', async () => {
     await using undo = new AsyncDisposableStack();
     const app = await makeApp(engine, undo);

@@ -9,7 +9,7 @@ import {
   updateProject,
   verifyExternalUser,
 } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
@@ -21,7 +21,7 @@ import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { startMailServer } from './support/mail-server.ts';
 import { callerOfSession, makeProject, password, signUpUser } from './support/people.ts';
 
-describe.each(availableEngines())('a refused sign-in leaves no success in the audit log (%s)', (engine) => {
+describe.each(handlerEngines())('a refused sign-in leaves no success in the audit log (%s)', (engine) => {
   const undo = new AsyncDisposableStack();
   let identity: TestIdentity;
   let projectId: string;

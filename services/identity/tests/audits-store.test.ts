@@ -3,13 +3,13 @@ import { DeadlinePassed, encodeCursor } from '@kith/base';
 import type { AuditRow } from '@kith/contracts';
 import type { Documents } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { placeOf, readPage } from '../src/listing.ts';
 import { type AuditFilter, Audits } from '../src/store/audits.ts';
 import { declared } from '../src/store/collections.ts';
 
-describe.each(availableEngines())('the list of the audit log in the store on %s', (engine) => {
+describe.each(handlerEngines())('the list of the audit log in the store on %s', (engine) => {
   const undo = new AsyncDisposableStack();
   let documents: Documents;
   /** A log that counts at most 8 rows. */

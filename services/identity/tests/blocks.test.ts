@@ -13,7 +13,7 @@ import {
   userCreated,
 } from '@kith/contracts';
 import { makeEvent, serveInternal } from '@kith/service';
-import { availableEngines, createStore, waitFor } from '@kith/testing';
+import { createStore, handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { blockEvents, keepBlocks } from '../src/blocks.ts';
 import { eraseAccount } from '../src/erase-account.ts';
@@ -40,7 +40,7 @@ async function tell(bus: Bus, { isBlocked, seq, projectId, blockerId, blockedId 
   await bus.publish({ subject: eventSubject(bus.prefix, event), id: event.id, body });
 }
 
-describe.each(availableEngines())('blocks on %s', (engine) => {
+describe.each(handlerEngines())('blocks on %s', (engine) => {
   let identity: TestIdentity;
   let store: IdentityStore;
   let projectId: string;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeadlinePassed } from '@kith/base';
 import { type signIn, userCreated } from '@kith/contracts';
 import type { OperationRequest } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { checkCredentials } from '../src/check-credentials.ts';
@@ -15,7 +15,7 @@ import { makeUser } from './support/users.ts';
 
 const audit = { tell: () => undefined } as unknown as OperationRequest<typeof signIn>['audit'];
 
-describe.each(availableEngines())('the check of an address and a password on %s', (engine) => {
+describe.each(handlerEngines())('the check of an address and a password on %s', (engine) => {
   const password = 'correct horse battery staple';
   const check = (app: AppContext, projectId: string, body: { email: string; password: string }) =>
     checkCredentials(app, { projectId, body, clientIp: '192.0.2.1', deadline: Date.now() + 10_000, audit });

@@ -1,5 +1,5 @@
 import { getRevocations, requestNewAccessToken, signOut } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { decodeJwt } from 'jose';
 import { describe, expect, test, vi } from 'vitest';
 import { call, callInternal } from './support/call.ts';
@@ -16,7 +16,7 @@ function clockAt(ms: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: ms });
 }
 
-describe.each(availableEngines())('clocks that differ, on %s', (engine) => {
+describe.each(handlerEngines())('clocks that differ, on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
   startForSuite(engine, (started, project) => {

@@ -1,5 +1,5 @@
 import { userCreated } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { eraseAccount } from '../src/erase-account.ts';
 import { finishErasures } from '../src/erasure.ts';
@@ -7,7 +7,7 @@ import { userEvent } from '../src/user-events.ts';
 import { makeApp } from './support/app.ts';
 import { makeUser } from './support/users.ts';
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'dead letters about an erased user are removed, except user.deleted, no matter how old they are (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();

@@ -1,5 +1,5 @@
 import { userCreated } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { expect, test, vi } from 'vitest';
 import { eraseAccount } from '../src/erase-account.ts';
 import { finishErasures } from '../src/erasure.ts';
@@ -14,7 +14,7 @@ import { makeUser } from './support/users.ts';
 
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'the sessions of a suspended user are kept for a shorter time after the account is erased (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
@@ -43,7 +43,7 @@ test.each(availableEngines())(
   },
 );
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'an erasure waits for running requests as long as usual if the clock is set an hour ahead (%s)',
   async (engine) => {
     await using undo = new AsyncDisposableStack();

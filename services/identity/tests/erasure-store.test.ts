@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { userCreated, userUpdated } from '@kith/contracts';
 import type { AnyCollection } from '@kith/store';
 import { openDocuments } from '@kith/store/open';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { audits } from '../src/store/collections/audits.ts';
@@ -14,7 +14,7 @@ import { makeUser } from './support/users.ts';
 
 const at = new Date('2026-04-01T00:00:00.000Z');
 
-describe.each(availableEngines())('erasure in the store on %s', (engine) => {
+describe.each(handlerEngines())('erasure in the store on %s', (engine) => {
   let store: IdentityStore;
 
   const place = storeForEach(engine, (opened) => {

@@ -1,5 +1,5 @@
 import { publicUser, updateUser, userCreated } from '@kith/contracts';
-import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startIdentity } from '../src/index.ts';
 import { openStore } from '../src/store/index.ts';
@@ -10,7 +10,7 @@ import { startTestIdentity, type TestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, signUpUser } from './support/people.ts';
 import { makeUser } from './support/users.ts';
 
-describe.each(availableEngines())('events on %s', (engine) => {
+describe.each(handlerEngines())('events on %s', (engine) => {
   let identity: TestIdentity;
 
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   signIn,
   stepUp,
 } from '@kith/contracts';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { Secret, TOTP } from 'otpauth';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { call } from './support/call.ts';
@@ -21,7 +21,7 @@ const wrong = 'auth/invalid-second-factor';
 const tooMany = 'auth/too-many-attempts';
 const newPassword = 'another pass phrase';
 
-describe.each(availableEngines())('guesses of second factors on %s', (engine) => {
+describe.each(handlerEngines())('guesses of second factors on %s', (engine) => {
   const undo = new AsyncDisposableStack();
   let server: MailServer;
   let identity: TestIdentity;

@@ -20,10 +20,10 @@ import {
 import type { RunningService, ServiceRuntime } from '@kith/service';
 import {
   answerInTime,
-  availableEngines,
   createRuntime,
   createStore,
   fragileStore,
+  handlerEngines,
   testSecrets,
 } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,7 +36,7 @@ const userId = randomUUID();
 const caller = { userId, sessionId: randomUUID(), role: 'visitor' };
 const credentials = { email: 'a@example.org', password };
 
-describe.each(availableEngines())('identity with its database down, on %s', (engine) => {
+describe.each(handlerEngines())('identity with its database down, on %s', (engine) => {
   let undo: AsyncDisposableStack;
   let runtime: ServiceRuntime;
   let service: RunningService;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { userCreated } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { IdentityStore, User } from '../src/store/index.ts';
 import { userDeletedEvent, userEvent, userEvents } from '../src/user-events.ts';
@@ -8,7 +8,7 @@ import { foreignUserId } from '../src/user-ids.ts';
 import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
-describe.each(availableEngines())('imports in the store on %s', (engine) => {
+describe.each(handlerEngines())('imports in the store on %s', (engine) => {
   let store: IdentityStore;
   storeForEach(engine, (opened) => {
     store = opened;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StartError } from '@kith/base';
-import { availableEngines, startPlatform, type TestPlatform, waitFor } from '@kith/testing';
+import { handlerEngines, startPlatform, type TestPlatform, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeFolders, operatorToken, startOn } from '../../../tests/support/folder-platform.ts';
 import { mailTo } from '../../../tests/support/mails.ts';
@@ -12,7 +12,7 @@ import { type MailServer, startMailServer } from './support/mail-server.ts';
 const askFor = ({ call, project }: Pick<TestPlatform, 'call' | 'project'>, email: string) =>
   call<{ success: boolean }>('POST', `/v7/${project.id}/auth/request-password-reset`, { body: { email } });
 
-describe.each(availableEngines())('SMTP_URL on %s', (engine) => {
+describe.each(handlerEngines())('SMTP_URL on %s', (engine) => {
   const undo = new AsyncDisposableStack();
   let server: MailServer;
   let platform: TestPlatform;

@@ -28,7 +28,7 @@ import {
 import { ask } from '@kith/service';
 import { apart } from '@kith/store';
 import { noteRestored } from '@kith/store/open';
-import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Authenticator } from '../../../tests/support/authenticator.ts';
 import { holdRow } from '../../../tests/support/hold-row.ts';
@@ -50,7 +50,7 @@ import { makeUser } from './support/users.ts';
 
 const notHeld = { held: new Promise<void>(() => undefined), release: () => undefined };
 
-describe.each(availableEngines())('mails on %s', (engine) => {
+describe.each(handlerEngines())('mails on %s', (engine) => {
   const undo = new AsyncDisposableStack();
   let server: MailServer;
   let identity: TestIdentity;

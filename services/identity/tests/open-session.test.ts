@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { userCreated } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { openSession } from '../src/open-session.ts';
 import { revokeSession } from '../src/sessions.ts';
@@ -13,7 +13,7 @@ import { makeUser } from './support/users.ts';
 
 const request = { userAgent: 'vitest', clientIp: '192.0.2.1', setHeader: () => undefined };
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'a session is ended if its user has changed while the session was being opened, on %s',
   async (engine) => {
     await using undo = new AsyncDisposableStack();
@@ -40,7 +40,7 @@ test.each(availableEngines())(
   },
 );
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'a new session ends the least recently used session if the user has 200 sessions, on %s',
   async (engine) => {
     await using undo = new AsyncDisposableStack();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DeadlinePassed, fold } from '@kith/base';
 import { userCreated, userUpdated } from '@kith/contracts';
 import { openDocuments } from '@kith/store/open';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { placeOf } from '../src/listing.ts';
 import { declared } from '../src/store/collections.ts';
@@ -13,7 +13,7 @@ import { userEvent } from '../src/user-events.ts';
 import { storeForEach } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
-describe.each(availableEngines())('looking people up in the store on %s', (engine) => {
+describe.each(handlerEngines())('looking people up in the store on %s', (engine) => {
   let store: IdentityStore;
   let projectId: string;
 

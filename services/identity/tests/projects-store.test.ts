@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { placeOf } from '../src/listing.ts';
 import type { IdentityStore } from '../src/store/index.ts';
 import { makeProjectRow } from './support/projects.ts';
 import { storeForEach } from './support/suite.ts';
 
-describe.each(availableEngines())('projects in the store on %s', (engine) => {
+describe.each(handlerEngines())('projects in the store on %s', (engine) => {
   let store: IdentityStore;
 
   const place = storeForEach(engine, (opened) => {

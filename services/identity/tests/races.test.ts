@@ -26,7 +26,7 @@ import {
   verifyExternalUser,
 } from '@kith/contracts';
 import { apart } from '@kith/store';
-import { availableEngines, createRuntime, createStore, testSecrets, waitFor } from '@kith/testing';
+import { createRuntime, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { decodeProtectedHeader, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { Secret, TOTP } from 'otpauth';
 import { describe, expect, test, vi } from 'vitest';
@@ -50,7 +50,7 @@ import { startForSuite } from './support/suite.ts';
 
 const newPassword = 'battery staple correct';
 
-describe.each(availableEngines())('requests that race on %s', (engine) => {
+describe.each(handlerEngines())('requests that race on %s', (engine) => {
   let identity: TestIdentity;
   let projectId: string;
 

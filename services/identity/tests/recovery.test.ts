@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { deleteUser, getUser, requestNewAccessToken } from '@kith/contracts';
 import {
-  availableEngines,
   createRuntime,
   createStore,
   fragileStore,
+  handlerEngines,
   testSecrets,
   waitFor,
 } from '@kith/testing';
@@ -20,7 +20,7 @@ import { callerOfSession, makeProject, sessionIdOf, signUpUser } from './support
 import { dumpStore } from './support/raw-store.ts';
 import { liveSessions } from './support/sessions.ts';
 
-describe.each(availableEngines())('work that was interrupted on %s', (engine) => {
+describe.each(handlerEngines())('work that was interrupted on %s', (engine) => {
   test('an account is deleted even if its sessions cannot be revoked yet, and the sweep revokes them later', async () => {
     await using place = await createStore(engine);
     await using store = await fragileStore(place.config);

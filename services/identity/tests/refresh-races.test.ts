@@ -1,7 +1,7 @@
 import { DeadlinePassed } from '@kith/base';
 import { type OperationSpec, type Session as SessionAnswer, userCreated } from '@kith/contracts';
 import type { OperationRequest } from '@kith/service';
-import { availableEngines, type EngineKind } from '@kith/testing';
+import { type EngineKind, handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { openSession } from '../src/open-session.ts';
@@ -56,7 +56,7 @@ async function signedUp(engine: EngineKind, undo: AsyncDisposableStack) {
   return { app, user, refresh };
 }
 
-describe.each(availableEngines())('two replicas and one refresh token, on %s', (engine) => {
+describe.each(handlerEngines())('two replicas and one refresh token, on %s', (engine) => {
   test('if a session was rotated after it was read, its new token does not count as reused', async () => {
     await using undo = new AsyncDisposableStack();
     const { app, user, refresh } = await signedUp(engine, undo);

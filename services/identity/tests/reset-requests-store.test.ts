@@ -1,10 +1,10 @@
 import { Secrets } from '@kith/base';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { type IdentityStore, sealedFor } from '../src/store/index.ts';
 import { storeForEach } from './support/suite.ts';
 
-describe.each(availableEngines())('requested password resets in the store on %s', (engine) => {
+describe.each(handlerEngines())('requested password resets in the store on %s', (engine) => {
   let store: IdentityStore;
   storeForEach(engine, (opened) => {
     store = opened;

@@ -1,13 +1,13 @@
 import { createLogger } from '@kith/base';
 import { signIn, signUp, updateUser } from '@kith/contracts';
-import { availableEngines, testSecrets } from '@kith/testing';
+import { handlerEngines, testSecrets } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { call } from './support/call.ts';
 import { startTestIdentity } from './support/identity.ts';
 import { callerOf, makeProject, password, signUpUser } from './support/people.ts';
 import { dumpStore } from './support/raw-store.ts';
 
-test.each(availableEngines())('on %s, no log line and no row reveals a secret', async (engine) => {
+test.each(handlerEngines())('on %s, no log line and no row reveals a secret', async (engine) => {
   const lines: string[] = [];
   const destination = { write: (line: string) => lines.push(line) };
   const log = createLogger({ name: 'test', level: 'trace', destination });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sessionRevoked, userSuspended } from '@kith/contracts';
 import { makeEvent } from '@kith/service';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test, vi } from 'vitest';
 import { placeOf } from '../src/listing.ts';
 import {
@@ -19,7 +19,7 @@ import { makeUser } from './support/users.ts';
 const hour = 3600_000;
 const start = Date.now();
 
-describe.each(availableEngines())('the store of sessions and keys on %s', (engine) => {
+describe.each(handlerEngines())('the store of sessions and keys on %s', (engine) => {
   let store: IdentityStore;
 
   storeForEach(engine, (opened) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type EventEnvelope, userCreated, userUpdated } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { type IdentityStore, openStore, type User } from '../src/store/index.ts';
 import { userEvent } from '../src/user-events.ts';
@@ -17,7 +17,7 @@ const next = (user: User, fields: Partial<User>): User => ({
   seq: user.seq + 1,
 });
 
-describe.each(availableEngines())('store on %s', (engine) => {
+describe.each(handlerEngines())('store on %s', (engine) => {
   let store: IdentityStore;
 
   const place = storeForEach(engine, (opened) => {

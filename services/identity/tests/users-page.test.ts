@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { usersPage } from '@kith/contracts';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { openStore } from '../src/store/index.ts';
 import { callInternal } from './support/call.ts';
@@ -8,7 +8,7 @@ import type { TestIdentity } from './support/identity.ts';
 import { startForSuite } from './support/suite.ts';
 import { makeUser } from './support/users.ts';
 
-describe.each(availableEngines())('pages of users on %s', (engine) => {
+describe.each(handlerEngines())('pages of users on %s', (engine) => {
   let identity: TestIdentity;
   startForSuite(engine, (started) => {
     identity = started;

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines, createStore, dieBeforeEachWrite, runUntilDeath } from '@kith/testing';
+import { createStore, dieBeforeEachWrite, handlerEngines, runUntilDeath } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { append, type NewNotification, type Owner } from '../src/feed.ts';
 import { openStore } from '../src/store/index.ts';
@@ -20,7 +20,7 @@ function notification(owner: Owner): NewNotification {
   return { ...owner, id: randomUUID(), type: 'connection-request', metadata, ...times };
 }
 
-describe.each(availableEngines())('a feed whose writer dies (%s)', (engine) => {
+describe.each(handlerEngines())('a feed whose writer dies (%s)', (engine) => {
   it.each(['add', 'remove'] as const)(
     'is changed completely or not at all if the process dies at any of its writes: %s',
     { timeout: 120_000 },

@@ -17,7 +17,7 @@ import {
   userUpdated,
 } from '@kith/contracts';
 import { ask, makeEvent, successReply } from '@kith/service';
-import { availableEngines, callerOf, callOperation, dumpStore, waitFor } from '@kith/testing';
+import { callerOf, callOperation, dumpStore, handlerEngines, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { changeFeed } from '../src/change-feed.ts';
@@ -82,7 +82,7 @@ async function lastingProfiles({ place }: World): Promise<number> {
   return await profiles.countDocuments({ expiresAt: { $gt: new Date() } });
 }
 
-describe.each(availableEngines())('a user whose account has ended (%s)', (engine) => {
+describe.each(handlerEngines())('a user whose account has ended (%s)', (engine) => {
   test('leaves no data behind, and other users keep their notifications and counts', async () => {
     await using world = await World.start(engine, { instances: 2 });
     const [gone, stays, reader] = await Promise.all(

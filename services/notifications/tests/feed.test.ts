@@ -7,7 +7,7 @@ import {
   updateNotificationSettings,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
+import { createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { notificationIdOf } from '../src/notification-id.ts';
 import { newUser } from './support/events.ts';
@@ -15,7 +15,7 @@ import { World } from './support/world.ts';
 
 const dayMs = 24 * 3600 * 1000;
 
-describe.each(availableEngines())('events that change feeds (%s)', (engine) => {
+describe.each(handlerEngines())('events that change feeds (%s)', (engine) => {
   let world: World;
   let ann: PublicUser;
   beforeAll(async () => {

@@ -11,7 +11,7 @@ import {
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
 import { askForUsers, errorReply, successReply } from '@kith/service';
-import { availableEngines, createStore, testSecrets, waitFor } from '@kith/testing';
+import { createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { lifeOf, newUser } from './support/events.ts';
@@ -31,7 +31,7 @@ async function dropProfiles({ place }: World): Promise<void> {
     .deleteMany({ expiresAt: { $exists: false } });
 }
 
-describe.each(availableEngines())('the service’s copy of profiles (%s)', (engine) => {
+describe.each(handlerEngines())('the service’s copy of profiles (%s)', (engine) => {
   test('is filled again from identity after it was emptied', async () => {
     await using place = await createStore(engine);
     await using world = await World.start(engine);

@@ -9,13 +9,13 @@ import {
 } from '@kith/contracts';
 import { startService } from '@kith/service';
 import { apart, keepReplyMs } from '@kith/store';
-import { availableEngines, callOperation, createRuntime, waitFor } from '@kith/testing';
+import { callOperation, createRuntime, handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { createHandler } from '../src/operations/create.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('concurrent readers of one feed (%s)', (engine) => {
+describe.each(handlerEngines())('concurrent readers of one feed (%s)', (engine) => {
   let world: World;
   let ann: PublicUser;
   beforeAll(async () => {

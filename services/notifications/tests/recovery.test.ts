@@ -14,7 +14,7 @@ import {
 } from '@kith/contracts';
 import { ask as askService } from '@kith/service';
 import { noteRestored } from '@kith/store/open';
-import { answerInTime, availableEngines, fragileStore, waitFor } from '@kith/testing';
+import { answerInTime, fragileStore, handlerEngines, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import type { AppContext } from '../src/app.ts';
 import { addNotification } from '../src/events/add.ts';
@@ -22,7 +22,7 @@ import { startNotifications } from '../src/index.ts';
 import { newUser } from './support/events.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('failures (%s)', (engine) => {
+describe.each(handlerEngines())('failures (%s)', (engine) => {
   it('if the database cannot be reached, the answer is app-notification/server-error, before the caller gives up', async () => {
     await using world = await World.start(engine, { instances: 0 });
     await using place = await fragileStore(world.place);

@@ -3,10 +3,10 @@ import { Turns } from '@kith/base';
 import type { Bus } from '@kith/bus';
 import { listNotifications } from '@kith/contracts';
 import {
-  availableEngines,
   callerOf,
   callOperation,
   createStore,
+  handlerEngines,
   serveAlone,
   type WatchedStore,
   watchReads,
@@ -23,7 +23,7 @@ import { storeFeed } from './support/long-feed.ts';
 
 const count = 20_100;
 
-describe.each(availableEngines())('the database reads of a list (%s)', (engine) => {
+describe.each(handlerEngines())('the database reads of a list (%s)', (engine) => {
   const ends = new AsyncDisposableStack();
   const owner = { projectId: randomUUID(), userId: randomUUID() };
   let watched: WatchedStore;
@@ -84,7 +84,7 @@ describe.each(availableEngines())('the database reads of a list (%s)', (engine) 
   });
 });
 
-describe.each(availableEngines())('the database reads of a repeated event (%s)', (engine) => {
+describe.each(handlerEngines())('the database reads of a repeated event (%s)', (engine) => {
   it('take one round trip, both if the notification exists and if it was withdrawn', async () => {
     await using ends = new AsyncDisposableStack();
     const { config } = ends.use(await createStore(engine));

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { availableEngines, createStore } from '@kith/testing';
+import { createStore, handlerEngines } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import {
   append,
@@ -37,7 +37,7 @@ async function add(
 
 const newOwner = (): Owner => ({ projectId: randomUUID(), userId: randomUUID() });
 
-describe.each(availableEngines())('the store (%s)', (engine) => {
+describe.each(handlerEngines())('the store (%s)', (engine) => {
   it('stores entries in the order of the feed, separately for each owner', async () => {
     await using place = await createStore(engine);
     const store = await openStore(place.config);

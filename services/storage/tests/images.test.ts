@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { createImage } from '@kith/contracts';
 import { openBlobs } from '@kith/store/blobs';
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filmOf } from '../../../tests/support/film.ts';
@@ -11,7 +11,7 @@ import { keepsFrames } from './support/keeps-frames.ts';
 import { createPlace } from './support/place.ts';
 import { someone, World } from './support/world.ts';
 
-describe.each(availableEngines())('images (%s)', (engine) => {
+describe.each(handlerEngines())('images (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createProject, importFile, signUp } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, callOperation, createStore, testSecrets, waitFor } from '@kith/testing';
+import { callOperation, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { filePart, multipart } from '../../../tests/support/multipart.ts';
 import type { Owner } from '../src/file.ts';
@@ -9,7 +9,7 @@ import { FileStore } from '../src/store/index.ts';
 import { answerTo, signedRequest } from './support/bytes-client.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('imports of files (%s)', (engine) => {
+describe.each(handlerEngines())('imports of files (%s)', (engine) => {
   const undo = new AsyncDisposableStack();
   let world: World;
   let owner: Owner;

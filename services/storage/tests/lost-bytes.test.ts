@@ -1,10 +1,10 @@
 // Starts no platform and no process.
-import { availableEngines } from '@kith/testing';
+import { handlerEngines } from '@kith/testing';
 import { expect, test } from 'vitest';
 import { filePrefix } from '../src/file.ts';
 import { someone, World } from './support/world.ts';
 
-test.each(availableEngines())('a file whose bytes are lost is not found (%s)', async (engine) => {
+test.each(handlerEngines())('a file whose bytes are lost is not found (%s)', async (engine) => {
   await using world = await World.start(engine);
   const owner = someone();
   const id = await world.file(owner, Buffer.from('bytes'));

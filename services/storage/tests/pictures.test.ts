@@ -9,13 +9,13 @@ import {
   updateUser,
 } from '@kith/contracts';
 import { startIdentity } from '@kith/identity';
-import { availableEngines, callOperation, createStore, testSecrets, waitFor } from '@kith/testing';
+import { callOperation, createStore, handlerEngines, testSecrets, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
 import { smallPng } from '../../../tests/support/multipart.ts';
 import { callerOf, upload } from './support/bytes-client.ts';
 import { World } from './support/world.ts';
 
-describe.each(availableEngines())('pictures of profiles (%s)', (engine) => {
+describe.each(handlerEngines())('pictures of profiles (%s)', (engine) => {
   it('are removed if the event of the file’s deletion arrives while identity stores the profile', async () => {
     await using world = await World.start(engine);
     await using place = await createStore(engine);

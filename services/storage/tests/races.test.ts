@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createFile, createImage, getFile, ownImages } from '@kith/contracts';
 import { ask } from '@kith/service';
-import { availableEngines, waitFor } from '@kith/testing';
+import { handlerEngines, waitFor } from '@kith/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { holdRow } from '../../../tests/support/hold-row.ts';
 import { smallPng } from '../../../tests/support/multipart.ts';
@@ -17,7 +17,7 @@ import { someone, World } from './support/world.ts';
 const mebibyte = 1024 * 1024;
 const nothing = { files: 0, bytes: 0, loose: [], projectBytes: 0, rows: [], keys: [], unfinished: 0 };
 
-describe.each(availableEngines())('concurrent requests to storage (%s)', (engine) => {
+describe.each(handlerEngines())('concurrent requests to storage (%s)', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await World.start(engine);

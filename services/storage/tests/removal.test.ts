@@ -1,6 +1,6 @@
 // Starts no platform and no process.
 import { bucketName, openBlobs } from '@kith/store/blobs';
-import { availableEngines, waitFor } from '@kith/testing';
+import { availableEngines, handlerEngines, waitFor } from '@kith/testing';
 import { MongoClient, ObjectId } from 'mongodb';
 import { expect, test, vi } from 'vitest';
 import { blobKey } from '../src/file.ts';
@@ -9,7 +9,7 @@ import { someone, World } from './support/world.ts';
 
 const id = 'left-by-an-upload';
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'accounts whose bytes cannot be removed do not delay other accounts, and are tried again (%s)',
   async (engine) => {
     await using place = await createPlace(engine);
@@ -41,7 +41,7 @@ test.each(availableEngines())(
   },
 );
 
-test.each(availableEngines())(
+test.each(handlerEngines())(
   'a slow sweep of bytes does not delay the erasure of users (%s)',
   async (engine) => {
     await using place = await createPlace(engine);

@@ -1,5 +1,4 @@
 import {
-  availableEngines,
   type BlobHomeKind,
   type Death,
   dieBeforeEachWrite,
@@ -10,7 +9,7 @@ import {
 import { expect } from 'vitest';
 import { blobKey, type Owner } from '../../src/file.ts';
 import type { DyingWork } from './dying-child.ts';
-import { createPlace, type Held, homeOf } from './place.ts';
+import { createPlace, type Held } from './place.ts';
 import { someone, World } from './world.ts';
 
 const child = new URL('./dying-child.ts', import.meta.url);
@@ -88,12 +87,6 @@ function isInOrder({ rows, keys, loose, unfinished }: Held): boolean {
   const isWhole = JSON.stringify(keys) === JSON.stringify(expected.toSorted());
   return loose.length === 0 && unfinished === 0 && isWhole;
 }
-
-/** The engines, each with its usual store of bytes. */
-export const places: readonly DyingPlace[] = availableEngines().map((engine) => ({
-  engine,
-  home: homeOf(engine),
-}));
 
 /** Expects that the account and the project's usage contain the numbers that follow from the rows. */
 export function expectCounted({ files, bytes, projectBytes, rows }: Held): void {

@@ -1,3 +1,4 @@
+// Quick counterpart: services/gateway/tests/shedding.test.ts
 import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';

@@ -1,3 +1,4 @@
+// Quick counterpart: services/gateway/tests/reference.test.ts
 import { smallPng, startPlatform, type TestPlatform, type TestUser, waitFor } from '@kith/testing';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,4 @@
+// Quick counterpart: tests/manifests.test.ts
 // Starts no platform and at most 30 processes.
 import { randomUUID } from 'node:crypto';
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// Quick counterpart: libs/service/tests/relay.test.ts
 // Starts at most 3 platforms and 18 processes.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProcessName } from '@kith/platform';

@@ -1,3 +1,4 @@
+// Quick counterpart: libs/store/src/backup/sealed-bytes.test.ts
 // Starts no platform and at most 2 processes.
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

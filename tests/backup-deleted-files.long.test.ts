@@ -1,3 +1,4 @@
+// Quick counterpart: tests/backup-files.test.ts
 // Starts at most 2 platforms and 7 processes.
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// Quick counterpart: services/identity/tests/operations/access-tokens.test.ts
 import type { Session } from '@kith/contracts';
 import { availableEngines, waitFor } from '@kith/testing';
 import { decodeJwt, decodeProtectedHeader } from 'jose';

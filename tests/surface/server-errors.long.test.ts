@@ -1,3 +1,4 @@
+// Quick counterpart: tests/surface/layers.test.ts
 // Starts at most 2 platforms and 7 processes.
 import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';

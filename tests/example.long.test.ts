@@ -1,3 +1,4 @@
+// Quick counterpart: tests/photo.test.ts
 // Starts at most 1 platform and 1 process.
 import { text } from 'node:stream/consumers';
 import type { TestUser } from '@kith/testing';

@@ -1,3 +1,4 @@
+// Quick counterpart: tests/restored.test.ts
 // Starts no platform and at most 4 processes.
 import { existsSync } from 'node:fs';
 import { cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';

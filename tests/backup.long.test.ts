@@ -1,3 +1,4 @@
+// Quick counterpart: tests/backup-files.test.ts
 // Starts no platform and at most 20 processes.
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

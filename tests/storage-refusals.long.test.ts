@@ -1,3 +1,4 @@
+// Quick counterpart: services/gateway/tests/files-over-http.test.ts
 // Starts at most 3 platforms and 10 processes.
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { connect } from 'node:net';

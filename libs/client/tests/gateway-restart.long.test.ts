@@ -1,3 +1,4 @@
+// Quick counterpart: libs/client/tests/streams.test.ts
 // Starts at most 1 platform and 9 processes.
 import { availableEngines, startPlatform, waitFor } from '@kith/testing';
 import { describe, expect, it } from 'vitest';
