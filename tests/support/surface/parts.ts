@@ -219,9 +219,12 @@ export type PartName = keyof typeof parts;
  * Suites that need a test file and a platform of their own. The other suites are modules, and one test file can run several of
  * them.
  */
-const alone: readonly PartName[] = ['layers', 'server-errors'];
+const endings: Partial<Record<PartName, string>> = {
+  layers: '.test.ts',
+  'server-errors': '.long.test.ts',
+};
 
 /** The file in `tests/surface` that holds a suite. */
 export function fileOf(name: PartName): string {
-  return alone.includes(name) ? `${name}.test.ts` : `${name}.ts`;
+  return name + (endings[name] ?? '.ts');
 }
