@@ -2,7 +2,7 @@ import { StartError } from '@kith/base/config';
 import { CallError, notFromKith } from '../demo/api.ts';
 import { type Command, Failure, type Given, type Surroundings, textOf, UsageError } from './command.ts';
 import { commands } from './commands/index.ts';
-import { dataFolderIn, withResolvedFiles } from './data-folder.ts';
+import { dataFolderIn, withResolvedPaths } from './data-folder.ts';
 import { helpOf, helpOfAll, listOf } from './help.ts';
 import { nearest } from './near.ts';
 import { readWords } from './read-words.ts';
@@ -51,7 +51,7 @@ function surroundings(
   isJson: boolean,
   { env: given, stdout, stderr }: Terminal,
 ): Surroundings {
-  const env = withResolvedFiles(given);
+  const env = withResolvedPaths(given);
   return {
     env: { ...env, KITH_DATA: dataFolderIn(env) },
     commands,

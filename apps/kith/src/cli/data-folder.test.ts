@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { dataFolderIn } from './data-folder.ts';
+import { dataFolderIn, withResolvedPaths } from './data-folder.ts';
 
 describe('the data folder that a command is about', () => {
   const project = process.cwd();
@@ -31,5 +31,18 @@ describe('the data folder that a command is about', () => {
     expect(shown(outside, { KITH_DATA: inside })).toBe(inside);
     expect(shown(outside, { KITH_DATA: '' })).toBe(join(outside, '.kith'));
     expect(shown(outside, { KITH_DATA: relative(outside, project) })).toBe(project);
+  });
+});
+
+it('relative paths of files and folders start at the folder where the command was typed', () => {
+  const env = {
+    KITH_CWD: '/typed',
+    OPERATOR_TOKEN_FILE: 'token',
+    MAIL_FOLDER: '../mails',
+    SMTP_URL: 'smtp://host',
+  };
+  expect(withResolvedPaths({ ...env, ENGINE_CERTIFICATES: '/etc/kith' })).toEqual({
+    ...{ KITH_CWD: '/typed', OPERATOR_TOKEN_FILE: '/typed/token', MAIL_FOLDER: '/mails' },
+    ...{ SMTP_URL: 'smtp://host', ENGINE_CERTIFICATES: '/etc/kith' },
   });
 });

@@ -40,15 +40,18 @@ export function resolvePath(path: string, env: NodeJS.ProcessEnv): string {
   return resolve(whereGiven(env), path);
 }
 
+/** Settings that name a folder, apart from those that their commands resolve. */
+const folders: readonly string[] = ['MAIL_FOLDER', 'ENGINE_CERTIFICATES'];
+
 /**
- * Returns the environment with an absolute path in each NAME_FILE. A relative path starts at the folder where the command was
- * typed.
+ * Returns the environment with absolute paths in each NAME_FILE, and in settings that name a folder. A relative path starts at
+ * the folder where the command was typed.
  */
-export function withResolvedFiles(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const files = Object.entries(env).flatMap(([name, path]) =>
-    path && name.endsWith('_FILE') ? [[name, resolvePath(path, env)]] : [],
+export function withResolvedPaths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const paths = Object.entries(env).flatMap(([name, path]) =>
+    path && (name.endsWith('_FILE') || folders.includes(name)) ? [[name, resolvePath(path, env)]] : [],
   );
-  return { ...env, ...Object.fromEntries(files) };
+  return { ...env, ...Object.fromEntries(paths) };
 }
 
 /**

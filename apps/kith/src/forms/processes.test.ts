@@ -1,4 +1,4 @@
-// Starts no platform and at most 3 processes.
+// Starts no platform and at most 4 processes.
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Starts a process that runs `code`, and ends it. Resolves with what was reported about a slow start. */
+/** Starts a process that runs `code`, and ends it or waits until it has ended. Resolves with what was reported about a slow start. */
 async function start(
   code: string,
-  options: { slowMs?: number; signal?: AbortSignal } = {},
+  { until = 'kill', ...options }: { until?: 'kill' | 'exit'; slowMs?: number; signal?: AbortSignal } = {},
 ): Promise<string[]> {
   const main = join(folder, 'main.ts');
   await writeFile(main, code);
@@ -29,7 +29,7 @@ async function start(
   };
   const logFile = join(folder, 'crypto.log');
   const one = await startServiceProcess('crypto', { env: process.env, logFile, main, progress, ...options });
-  await one.kill();
+  await (until === 'exit' ? one.exited : one.kill());
   return lines;
 }
 
@@ -46,6 +46,13 @@ test('a slow start is reported, and not interrupted', async () => {
 
 test('nothing is reported about a start that is not slow', async () => {
   expect(await start(`process.send(${ready});setInterval(() => {}, 1_000);`)).toEqual([]);
+});
+
+test('what a process writes to stderr after its start is in its log', async () => {
+  const crashes = `process.send(${ready});setTimeout(() => { throw new Error('a late failure'); }, 1);`;
+  await start(crashes, { until: 'exit' });
+  const log = () => readFile(join(folder, 'crypto.log'), 'utf8');
+  await expect.poll(log).toContain('Error: a late failure');
 });
 
 test('a process whose start is no longer wanted is killed', async () => {

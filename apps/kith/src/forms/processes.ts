@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { noteSlow, StartError } from '@kith/base';
@@ -37,8 +37,8 @@ const { resolve } = createRequire(import.meta.url);
 const rotateEveryMs = 10_000;
 
 /**
- * Starts a service's `main.ts` as a process, and waits until the process serves. Its log goes to `logFile`, which is rotated
- * when it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main`
+ * Starts a service's `main.ts` as a process, and waits until the process serves. Its log and what it
+ * writes to stderr go to `logFile`, which is rotated when it is large. If the process ends before it is ready, the `StartError` holds the process's last lines on stderr. `main`
  * can name another file to run, for example of another version.
  *
  * There is no time limit, because a start may take very long, for example while indexes are made in a large database, or while
@@ -62,6 +62,7 @@ export async function startServiceProcess(
   let lastWords = '';
   child.stderr?.on('data', (chunk: Buffer) => {
     lastWords = (lastWords + chunk.toString()).slice(-2_000);
+    append(options.logFile, chunk);
   });
   const exited = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? 1));
@@ -103,6 +104,13 @@ function spawnLogged(
   } finally {
     closeSync(log);
   }
+}
+
+/** Appends to a log. If that fails, for example because the disk is full, the text is lost. A log must not stop the platform. */
+function append(logFile: string, text: Buffer): void {
+  try {
+    appendFileSync(logFile, text);
+  } catch {}
 }
 
 /**

@@ -38,7 +38,7 @@ import { LiveFiles } from './live-files.ts';
 import { givenPassphrase } from './passphrase.ts';
 import { recordedFiles } from './recorded-files.ts';
 import { resealForBackup } from './reseal.ts';
-import { makeWork, writeSealed } from './sealed.ts';
+import { isFull, makeWork, noWork, writeSealed } from './sealed.ts';
 import { whole } from './whole.ts';
 
 type Config = z.output<typeof backupConfig>;
@@ -105,9 +105,12 @@ interface How {
  * data gets to a disk.
  */
 async function writeSealedFolder(folder: string, passphrase: string, how: How) {
-  const work = await makeWork(how.config.KITH_BACKUP_WORK, how.progress);
+  const { KITH_BACKUP_WORK: below } = how.config;
+  const work = await makeWork(below, how.progress);
   return inHeldFolder(work, async () => {
-    const made = await write(work, { ...how, isSealed: true });
+    const made = await write(work, { ...how, isSealed: true }).catch((error) => {
+      throw isFull(error) ? noWork(below, 'is full', error) : error;
+    });
     await writeSealed({
       work,
       files: filesOf(how.config),

@@ -50,11 +50,22 @@ export async function makeWork(below: string, progress: (line: string) => void):
     removeLeft(below, (name) => name.startsWith(workPrefix), progress);
     return await mkdtemp(join(below, workPrefix));
   } catch (error) {
-    throw new StartError(
-      `KITH_BACKUP_WORK: ${below} cannot be used. Name a folder, in memory or encrypted, that has room for the databases.`,
-      { cause: error },
-    );
+    throw noWork(below, 'cannot be used', error);
   }
+}
+
+/** Whether a file system had no room for what was written. */
+export function isFull({ code, errcode = 0 }: { code?: string; errcode?: number }): boolean {
+  const sqliteFull = 13;
+  return code === 'ENOSPC' || (errcode & 0xff) === sqliteFull;
+}
+
+/** The error for a folder in which a sealed backup cannot be prepared. */
+export function noWork(below: string, why: 'cannot be used' | 'is full', cause: unknown): StartError {
+  return new StartError(
+    `KITH_BACKUP_WORK: ${below} ${why}. Name a folder, in memory or encrypted, that has room for the databases.`,
+    { cause },
+  );
 }
 
 /** Seals a folder, and the platform's files that are recorded in its databases, into one file. */
