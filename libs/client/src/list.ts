@@ -7,16 +7,25 @@ export interface Page<Item> {
   readonly cursor: string | undefined;
 }
 
+/** The page size of a walk over items: no list has larger pages, and a platform with smaller pages gives its largest ones. */
+const walkedPage = 100;
+
+/** Where a page begins, and its size if the caller has chosen none. */
+export interface PageAsked {
+  cursor?: string;
+  limit?: number;
+}
+
 /**
  * A list that the client loads page by page. `await` gives its first page. `for await` iterates over all its items, and
  * `pages()` over all its pages. If items are added or removed in the meantime, the iteration neither repeats nor misses the
  * other items.
  */
 export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> {
-  readonly #load: (cursor: string | undefined) => Promise<Page<Item>>;
+  readonly #load: (asked: PageAsked) => Promise<Page<Item>>;
 
   /** @param load Loads the page at a cursor. Without a cursor, loads the page that the caller asked for. */
-  constructor(load: (cursor: string | undefined) => Promise<Page<Item>>) {
+  constructor(load: (asked: PageAsked) => Promise<Page<Item>>) {
     this.#load = load;
   }
 
@@ -25,24 +34,27 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
     onPage?: ((page: Page<Item>) => A | PromiseLike<A>) | null,
     onError?: ((error: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
-    return this.#load(undefined).then(onPage, onError);
+    return this.#load({}).then(onPage, onError);
   }
 
   catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Page<Item> | B> {
     return this.then(undefined, onError);
   }
 
-  async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
-    let cursor: string | undefined;
-    do {
-      const page = await this.#load(cursor);
-      yield page;
-      cursor = page.cursor;
-    } while (cursor !== undefined);
+  pages(): AsyncGenerator<Page<Item>, void, undefined> {
+    return this.#walk({});
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    for await (const { items } of this.pages()) yield* items;
+    for await (const { items } of this.#walk({ limit: walkedPage })) yield* items;
+  }
+
+  async *#walk(asked: PageAsked): AsyncGenerator<Page<Item>, void, undefined> {
+    for (let at: PageAsked | undefined = asked; at; ) {
+      const page: Page<Item> = await this.#load(at);
+      yield page;
+      at = page.cursor === undefined ? undefined : { ...asked, cursor: page.cursor };
+    }
   }
 }
 

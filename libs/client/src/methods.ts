@@ -22,8 +22,8 @@ export function methodsOf(
       if (operation.upload) return upload(settings, operation, input, options as UploadOptions);
       if (givesBytes) return callBy(openBytes, settings, operation, input, options);
       if (list !== undefined) {
-        return new List(async (cursor): Promise<Page<unknown>> => {
-          const at = cursor === undefined ? input : { ...input, cursor };
+        return new List(async ({ cursor, limit }): Promise<Page<unknown>> => {
+          const at = { ...(limit && { limit }), ...input, ...(cursor !== undefined && { cursor }) };
           return pageOf(await call(settings, operation, at, options), list);
         });
       }

@@ -52,6 +52,26 @@ describe('a stream of notifications', () => {
     expect(told).toEqual(['5']);
   });
 
+  it('reports where it begins, and ends with the error of the function that gets the reports', async () => {
+    const { open, from } = connections(['id: 4\n\n']);
+    const begins: unknown[] = [];
+    const read = async () => {
+      const onStatus: StreamOptions['onStatus'] = ({ state, lastEventId }) => {
+        begins.push([state, lastEventId]);
+        if (state === 'open') throw new Error('of the caller');
+      };
+      for await (const event of streamNotifications(open, { onStatus })) begins.push(event);
+    };
+    await expect(read()).rejects.toThrow('of the caller');
+    expect([begins, from]).toEqual([
+      [
+        ['connecting', undefined],
+        ['open', '4'],
+      ],
+      [''],
+    ]);
+  });
+
   it('yields nothing after its signal is aborted, not even events that have already arrived', async () => {
     const controller = new AbortController();
     const { open } = connections([notice(1) + notice(2)]);

@@ -18,6 +18,8 @@ export type NotificationEvent =
  */
 export interface StreamStatus {
   readonly state: 'connecting' | 'open' | 'waiting';
+  /** With `open`: where the stream begins. Keep it as `lastEventId`, until an event has an `id`. */
+  readonly lastEventId?: string;
   readonly error?: unknown;
 }
 
@@ -29,6 +31,7 @@ export interface StreamOptions {
    * If no header can carry this id, `stream` throws `TypeError`.
    */
   lastEventId?: string | undefined;
+  /** Gets each change of the state. If it throws, the loop over the stream rejects with its error. */
   onStatus?: ((status: StreamStatus) => void) | undefined;
   /** How long the connection may be silent before it counts as dead, in ms. The platform sends something every 15 s. */
   silenceMs?: number | undefined;
@@ -62,11 +65,17 @@ export async function* streamNotifications(
   const { signal, onStatus, silenceMs = defaultSilenceMs } = options;
   let parser = new EventParser(options.lastEventId);
   let failures = 0;
+  let isCallersError = false;
+  const tell = (status: StreamStatus) => {
+    isCallersError = true;
+    onStatus?.(status);
+    isCallersError = false;
+  };
   for (;;) {
     let reader: Bytes | undefined;
     let failure: unknown;
     try {
-      onStatus?.({ state: 'connecting' });
+      tell({ state: 'connecting' });
       reader = await open(parser.lastEventId);
       // If only a part of an event arrived before the connection broke, the platform sends the whole event again.
       parser = parserAfter(parser);
@@ -79,7 +88,7 @@ export async function* streamNotifications(
         // continues from the position, and no notification is missed.
         if (!isOpen && parser.lastEventId !== '') {
           isOpen = true;
-          onStatus?.({ state: 'open' });
+          tell({ state: 'open', lastEventId: parser.lastEventId });
         }
         for (const event of events) {
           // The caller may have aborted the signal while it handled the previous event.
@@ -90,7 +99,7 @@ export async function* streamNotifications(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      if (!mayPass(error)) throw error;
+      if (isCallersError || !mayPass(error)) throw error;
       failure = error;
     } finally {
       // Does not await the cancellation, because it may never end if the connection is dead.

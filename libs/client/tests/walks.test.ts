@@ -63,6 +63,21 @@ describe.each(handlerEngines())('walks (%s)', (engine) => {
     expect(again).toEqual(expect.arrayContaining(stays));
   });
 
+  it('over items load pages of 100, and over pages the pages that the caller asked for', async () => {
+    await using world = await reach(platform);
+    const kith = await world.clientOf('Ada');
+    const { id: collectionId } = await kith.collections.getRoot();
+    for (let nth = 0; nth < 21; nth++) await kith.collections.addEntity({ collectionId, entityId: `${nth}` });
+    const list = kith.collections.listEntities({ collectionId });
+    await world.control.seen();
+    let items = 0;
+    for await (const _ of list) items += 1;
+    expect([items, (await world.control.seen()).length]).toEqual([21, 1]);
+    const sizes: number[] = [];
+    for await (const page of list.pages()) sizes.push(page.items.length);
+    expect(sizes).toEqual([20, 1]);
+  });
+
   it('stop loading pages when the loop is left', async () => {
     await using world = await reach(platform);
     const kith = await world.clientOf('Ada');
