@@ -332,6 +332,8 @@ describe('kith doctor on a data folder', () => {
       expect((await examine({ ...env, KITH_DATA: whole })).of('platform')).toEqual([
         `warning No Kith is running on ${whole}.`,
       ]);
+      opened.announce({ form: 'embedded', services: {} });
+      expect((await examine(env)).of('platform')).toEqual(['wrong It is not ready: Kith is still starting.']);
       opened.announce({ form: 'embedded', url, services: { gateway: url, identity: url } });
       expect((await examine(env)).of('platform')).toEqual(['wrong It is not ready: identity: database.']);
       missing = [];

@@ -10,8 +10,8 @@ import { userDeletedEvent } from './user-events.ts';
  * account (spec#users-erasure). Returns `false` if there is no such account.
  * @param caller Given if users delete their own account. If the caller's session ends before the account is deleted, throws
  * `auth/unauthorized`.
- * @param onLeft Called with the error if sessions could not be revoked yet, or if the counts of failed attempts could not be
- * removed yet. The account is deleted all the same, and the sweep of erasures tries again.
+ * @param onLeft Called with the error if sessions could not be revoked yet, or if kept answers or the counts of failed attempts
+ * could not be removed yet. The account is deleted all the same, and the sweep of erasures tries again.
  */
 export async function eraseAccount(
   app: AppContext,
@@ -33,6 +33,9 @@ export async function eraseAccount(
     if (!user) return { result: false };
     // The external user is noted before the deletion, so that a token is refused even if it comes right after the deletion.
     if (user.foreignId !== null) await app.erasedExternals.note(projectId, user.foreignId);
+    // After the deletion, a repeated request must not get a kept answer that contains the user, for example that of a sign-up.
+    // The answer to the deletion itself is kept later, so this call does not remove it.
+    await app.store.replies?.forget({ projectId, userId }).catch(onLeft);
     if ((await app.store.erasure.remove(user, userDeletedEvent(user, new Date()))) === 'stale')
       return undefined;
     app.relay.kick();

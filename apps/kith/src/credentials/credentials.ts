@@ -52,6 +52,8 @@ export interface Credentials {
     user: NatsUser,
     at: Record<EngineName, string>,
   ): Partial<Record<'NATS_URL' | 'MONGODB_URL' | 'REDIS_URL', string>>;
+  /** Writes `urlsOf` to files in the user's folder: `nats-url`, `mongodb-url` and `redis-url`. */
+  writeUrls(user: NatsUser, at: Record<EngineName, string>): void;
   /** The part of the credentials that is needed to start the engines' containers. */
   secured: Secured;
   /** The database server's address for the user who makes the other users. */
@@ -95,6 +97,13 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
   const databased = new Set(databaseUsers(prefix).map(({ name }) => name));
   const mongoUrl = (user: string, password: string, at: string) =>
     `mongodb://${user}:${password}@${at}/?authSource=admin&tls=true`;
+  const urlsOf: Credentials['urlsOf'] = (user, at) => ({
+    NATS_URL: `tls://${at.nats}`,
+    ...(databased.has(user) && { MONGODB_URL: mongoUrl(user, passwordOf(user), at.mongo) }),
+    ...((user === 'gateway' || user === 'operator') && {
+      REDIS_URL: `rediss://${user}:${redisPasswords[user]}@${at.redis}`,
+    }),
+  });
   return {
     ca,
     caFile,
@@ -102,13 +111,11 @@ export async function ensureCredentials(folder: string, options: CredentialsOpti
     seedOf: (user) => readFileSync(users.seedFile(user), 'utf8'),
     passwordOf,
     databasePasswords: () => Object.fromEntries([...databased].map((user) => [user, passwordOf(user)])),
-    urlsOf: (user, at) => ({
-      NATS_URL: `tls://${at.nats}`,
-      ...(databased.has(user) && { MONGODB_URL: mongoUrl(user, passwordOf(user), at.mongo) }),
-      ...((user === 'gateway' || user === 'operator') && {
-        REDIS_URL: `rediss://${user}:${redisPasswords[user]}@${at.redis}`,
-      }),
-    }),
+    urlsOf,
+    writeUrls(user, at) {
+      for (const [name, url] of Object.entries(urlsOf(user, at)))
+        writePrivate(join(folder, user, name.toLowerCase().replace('_', '-')), url);
+    },
     secured: { folderOf, ca, rootUser, redisHealth: health, owner: owner ?? thisUser() },
     rootUrl: (at) => mongoUrl(rootUser, root, at),
   };

@@ -33,11 +33,8 @@ const credentials = await ensureCredentials(folder, {
   hosts: Object.values(at).map((address) => address.replace(/:\d+$/, '')),
   given,
 });
-for (const user of Object.keys(natsRights(prefix)) as (keyof ReturnType<typeof natsRights>)[]) {
-  for (const [name, url] of Object.entries(credentials.urlsOf(user, at))) {
-    writePrivate(join(folder, user, name.toLowerCase().replace('_', '-')), url);
-  }
-}
+for (const user of Object.keys(natsRights(prefix)) as (keyof ReturnType<typeof natsRights>)[])
+  credentials.writeUrls(user, at);
 // make-database-users.ts needs these files.
 const databases = join(folder, 'databases');
 writePrivate(join(databases, 'root-url'), credentials.rootUrl(at.mongo));

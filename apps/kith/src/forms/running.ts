@@ -45,6 +45,11 @@ export function readRunning(path: string): Running | undefined {
   return text === undefined ? undefined : running.safeParse(JSON.parse(text)).data;
 }
 
+/** Whether the distributed form runs on a data folder. */
+export function runsDistributed(path: string): boolean {
+  return isLocked(path) && readRunning(path)?.form === 'distributed';
+}
+
 /**
  * The installation that runs on a data folder, or `undefined`. The folder's lock ends with the process that holds it. So the
  * record of a killed process is ignored. Throws `StartError` if the process runs on another machine or in another container.

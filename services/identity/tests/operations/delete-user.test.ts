@@ -100,6 +100,17 @@ describe.each(handlerEngines())('deleting an account on %s', (engine) => {
     expect(again.body.user.id).not.toBe(id);
   });
 
+  test('after it, a repeated sign-up with the same idempotency key makes a new account', async () => {
+    const body = { email: `${randomUUID()}@example.org`, password };
+    const again = () => call(identity.bus, signUp, { projectId, body, idempotencyKey: 'of a sign-up' });
+    const first = (await again()).body;
+    expect((await again()).body).toEqual(first);
+    expect((await remove(first.user.id, callerOfSession(first))).status).toBe(204);
+    const second = await again();
+    expect([second.status, second.body.user.email]).toEqual([201, body.email]);
+    expect(second.body.user.id).not.toBe(first.user.id);
+  });
+
   test('refuses to delete another user’s account, whether it exists or not, and finds no account of another project', async () => {
     const { user } = await signUpAda();
     const { user: eve } = await signUpUser(identity.bus, projectId);

@@ -18,10 +18,9 @@ import {
 } from '../../forms/backup-manifest.ts';
 import { dataFolder } from '../../forms/data-folder.ts';
 import { filesAt, filesIn } from '../../forms/files-of.ts';
-import { isLocked } from '../../forms/folder-lock.ts';
 import { withKnownSecret } from '../../forms/installation-secret.ts';
 import { keptInFolder } from '../../forms/kept-in-folder.ts';
-import { readRunning } from '../../forms/running.ts';
+import { runsDistributed } from '../../forms/running.ts';
 import { serviceBackups } from '../../services.ts';
 import { type Given, type Result, type Surroundings, UsageError } from '../command.ts';
 import { copyFiles } from '../copy-files.ts';
@@ -194,9 +193,9 @@ async function backUpFolder(
   fileOf: (service: string) => string,
   progress: Progress,
 ): Promise<BackupManifest['settings']> {
-  if (isLocked(from) && readRunning(from)?.form === 'distributed') {
+  if (runsDistributed(from)) {
     throw new StartError(
-      `The distributed form runs on ${from}. Set MONGODB_URL and NATS_URL to back it up. To back up the older data in the files of ${from}, first stop that form.`,
+      `The distributed form runs on ${from}. Set MONGODB_URL and NATS_URL to back it up (docs/transport.md). To back up the older data in the files of ${from}, first stop that form.`,
     );
   }
   const missing = dataFiles.find((name) => !existsSync(join(from, `${name}.sqlite`)));

@@ -47,6 +47,12 @@ export async function withBus<T>(
     const bus = await NatsBus.connect({ url: NATS_URL, nkeySeed: NATS_NKEY, name: 'operator', prefix, log });
     return work(bus).finally(() => bus.close());
   }
+  const { runsDistributed } = await import('../../forms/running.ts');
+  if (runsDistributed(KITH_DATA)) {
+    throw new StartError(
+      `The distributed form runs on ${KITH_DATA}. Set NATS_URL and NATS_NKEY to reach its events (docs/transport.md).`,
+    );
+  }
   const { openDataFolder } = await import('../../forms/data-folder.ts');
   requireInstallation(KITH_DATA, 'events.sqlite');
   const folder = openDataFolder(KITH_DATA);

@@ -32,6 +32,7 @@ export async function checkRunning(path: string): Promise<Finding[]> {
   const missing = new Set<string>();
   for (const url of new Set(Object.values(running.services)))
     for (const what of await missingAt(url)) missing.add(what);
+  if (running.url === undefined && missing.size === 0) missing.add('Kith is still starting');
   if (missing.size > 0)
     check.wrong(`It is not ready: ${[...missing].join(', ')}.`, 'Look at its log, which says why.');
   if (check.findings.length === 0) check.ok(`It is ready at ${running.url}.`);

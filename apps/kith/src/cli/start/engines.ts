@@ -130,6 +130,8 @@ async function securely(
     ...{ name: 'keeper', prefix, ca, log, url: `tls://${at.nats}`, nkeySeed: credentials.seedOf('keeper') },
     consumers: consumersOf(prefix),
   });
+  // With these files, the operator's commands reach the engines, whose ports change with each start.
+  credentials.writeUrls('operator', at);
   // If the environment names certificate authorities, they stay trusted.
   const others = env.NODE_EXTRA_CA_CERTS ? readFileSync(env.NODE_EXTRA_CA_CERTS, 'utf8') : '';
   const trusted = folder.file('credentials/trusted.pem');
