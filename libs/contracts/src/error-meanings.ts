@@ -35,7 +35,7 @@ export const errorMeanings = {
     remedy: 'Correct the client, or the proxy between the client and Kith. The same request will fail again.',
   },
   'request/invalid-json': {
-    when: 'The body cannot be read as JSON in UTF-8, or is JSON but not an object.',
+    when: 'The body cannot be read as JSON in UTF-8, or is JSON but not an object. Or the JSON nests deeper than 100 levels, or has a key `__proto__`.',
     remedy: 'Send one JSON object, or no body at all.',
   },
   'request/invalid-multipart': {

@@ -9,6 +9,8 @@ const wrong = [
   -1,
   1.5,
   2 ** 60,
+  // The number that JSON's `1e999` is parsed to.
+  Number.POSITIVE_INFINITY,
   true,
   '',
   ' ',

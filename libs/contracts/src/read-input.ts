@@ -120,6 +120,10 @@ function words(issue: z.core.$ZodRawIssue): string {
       return atLeast(issue.origin, Number(issue.minimum));
     case 'too_big':
       return atMost(issue.origin, Number(issue.maximum));
+    case 'invalid_union':
+      // Only `z.json()` gets here, because every other union has a message of its own. A body is JSON, so what breaks the rule is
+      // a number that JavaScript reads as infinite.
+      return 'must be a JSON value, with numbers from -1.79e308 to 1.79e308.';
     default:
       return 'is not valid.';
   }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { text } from './scalars.ts';
 
 const longest = 300;
 /** If a host in a list begins with this text, it stands for all hosts that have exactly one label in place of the `*`. */
@@ -29,10 +29,8 @@ export function listsOrigin(listed: readonly string[], origin: string): boolean 
 }
 
 /** A web origin that an operator sets. */
-export const webOrigin = z
-  .string()
-  .max(longest)
-  .transform((value) => value.trim().toLowerCase())
+export const webOrigin = text({ max: longest })
+  .transform((value) => value.toLowerCase())
   .refine(
     isWebOrigin,
     'must be an origin, such as https://app.example.org or https://*.example.org. No * is allowed directly below a top-level domain or in an IP address.',

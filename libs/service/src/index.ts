@@ -72,7 +72,7 @@ export {
   successReply,
 } from './operations/reply.ts';
 export { type ServeOptions, serveInternal, serveOperation } from './operations/serve.ts';
-export { isTooDeep, validatePart, validateQuery } from './operations/validate.ts';
+export { structureFault, validatePart, validateQuery } from './operations/validate.ts';
 export { hasComeBack } from './profiles/came-back.ts';
 export {
   type EndedUser,

@@ -27,8 +27,16 @@ export async function refuseWeak(
     const message = `${field} must not be the e-mail address or the username.`;
     throw new ApiError('auth/weak-password', { message, field });
   }
+  await refuseCommon(password, field);
+}
+
+/**
+ * Like `refuseWeak`, but refuses only common passwords. An operation calls it before it looks up the user, because a bad body is
+ * refused before a missing target (spec#errors-check-order).
+ */
+export async function refuseCommon(password: string, field: string): Promise<void> {
   list ??= import('./common-passwords.ts').then(({ commonPasswords }) => setOf(commonPasswords));
-  if ((await list).has(hash('sha256', plain, 'base64url').slice(0, hashCharacters))) {
+  if ((await list).has(hash('sha256', plainOf(password), 'base64url').slice(0, hashCharacters))) {
     const message = `${field} must not be one of the most used passwords.`;
     throw new ApiError('auth/weak-password', { message, field });
   }

@@ -83,10 +83,7 @@ export const mailTexts = z.object(ofEachKind((kind) => mailText(kind).optional()
 export const givenMailTexts = z.strictObject(ofEachKind((kind) => mailText(kind).strict().optional()));
 
 /** The application's page that the links in mails open. */
-export const mailLinkBase = z
-  .string()
-  .max(2_048)
-  .transform((value) => value.trim())
+export const mailLinkBase = text({ max: 2_048 })
   .refine(
     (value) => URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && !/[\s"<>]/.test(value),
     'must be the http or https address of a page.',

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../operation.ts';
 import { shownText, text } from '../scalars.ts';
-import { strongEnough, tooShort } from './auth.ts';
 import { email } from './email.ts';
-import { password } from './password.ts';
+import { newPassword, password } from './password.ts';
 import { nothing, perFiveMinutes } from './shared.ts';
 
 const common = { feature: 'auth', scope: 'project', params: nothing, status: 200 } as const;
@@ -46,13 +45,7 @@ export const resetPassword = operation({
   path: '/auth/reset-password',
   limit: perFiveMinutes(10),
   query: nothing,
-  body: z
-    .object({ token, newPassword: password })
-    .refine((body) => strongEnough({ password: body.newPassword }), {
-      path: ['newPassword'],
-      params: { code: 'auth/weak-password' },
-      error: tooShort,
-    }),
+  body: z.object({ token, newPassword }),
   output: told,
   errors: ['auth/weak-password', 'auth/invalid-reset-token'],
 });

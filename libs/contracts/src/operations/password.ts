@@ -17,3 +17,10 @@ export const password = z
   )
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode.')
   .meta({ format: 'password', maxLength: longestPassword });
+
+const shortestPassword = 8;
+/** A password that becomes a user's password. It must be strong enough (spec#accounts-weak-password). */
+export const newPassword = password.refine((value) => codePoints(value.trim()) >= shortestPassword, {
+  params: { code: 'auth/weak-password' },
+  error: `must have at least ${shortestPassword} characters.`,
+});

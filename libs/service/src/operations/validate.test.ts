@@ -17,7 +17,11 @@ const spec = operation({
   query: z.object({ limit: positiveInteger.default(7), cursor: z.string().optional() }),
   body: z
     .object({ name: text({ min: 1, max: 5 }), deep: z.object({ list: z.array(z.int()) }).optional() })
-    .refine(({ name }) => name !== 'weak', { path: ['name'], params: { code: 'auth/weak-password' } }),
+    .refine(({ name }) => name !== 'weak', {
+      path: ['name'],
+      params: { code: 'auth/weak-password' },
+      error: 'must be stronger.',
+    }),
   output: z.object({}),
   status: 200,
   errors: [],
@@ -87,7 +91,9 @@ test.each([
     'limit',
   ],
 ])('answers with %s', (_, raw, code, field) => {
-  expect(refusal(raw)).toMatchObject({ code, field });
+  const refused = refusal(raw);
+  expect(refused).toMatchObject({ code, field });
+  expect(refused?.message).toMatch(new RegExp(`^${field} (must|is) .*\\.$`));
 });
 
 test('if there is more than one wrong field, the error lists all of them, in the order of the contract', () => {
@@ -208,5 +214,26 @@ describe('parseJsonObject', () => {
     } catch (error) {
       expect((error as Error).cause).toBeUndefined();
     }
+  });
+
+  test.each([
+    ['a key __proto__', '{"__proto__":1}', 'The body has a key __proto__, which is not allowed.'],
+    [
+      'a nested and escaped key __proto__',
+      '{"a":[{"b":1},{"\\u005f_proto__":{"c":1}}]}',
+      'The body has a key __proto__, which is not allowed.',
+    ],
+    [
+      'more than 100 levels',
+      `{"a":${'['.repeat(101)}${']'.repeat(101)}}`,
+      'The body nests deeper than 100 levels.',
+    ],
+  ])('refuses %s, and says why', (_, body, message) => {
+    expect(() => parseJsonObject(bytes(body))).toThrow(new ApiError('request/invalid-json', { message }));
+  });
+
+  test('accepts the text __proto__ as a value and within a key, and other keys that all objects inherit', () => {
+    const body = '{"a":"__proto__","__proto__s":["__proto__"],"constructor":1,"toString":{"prototype":2}}';
+    expect(JSON.stringify(parseJsonObject(bytes(body)))).toBe(body);
   });
 });

@@ -26,9 +26,8 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
     // The cause is left out, because the parser's message quotes the input.
     throw new ApiError('request/invalid-json');
   }
-  if (isTooDeep(value)) {
-    throw new ApiError('request/invalid-json', { message: `The body nests deeper than ${deepest} levels.` });
-  }
+  const fault = structureFault(value);
+  if (fault) throw new ApiError('request/invalid-json', { message: `The body ${fault}.` });
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new ApiError('request/invalid-json');
   }
@@ -41,14 +40,27 @@ export function parseJsonObject(body: Uint8Array): Record<string, unknown> {
  */
 const deepest = 100;
 
-/** Whether a JSON value nests deeper than is allowed for a body. */
-export function isTooDeep(value: unknown, depth = 0): boolean {
-  if (depth > deepest) return true;
-  if (typeof value !== 'object' || value === null) return false;
-  for (const name in value) {
-    if (isTooDeep(value[name as keyof typeof value], depth + 1)) return true;
+/**
+ * What makes the structure of a parsed JSON value unfit for a body: too many levels, or a key `__proto__`. Returns undefined if
+ * nothing does. The schemas drop a key `__proto__` silently, because it could replace the prototype of an object.
+ */
+export function structureFault(value: unknown, depth = 0): string | undefined {
+  if (depth > deepest) return `nests deeper than ${deepest} levels`;
+  if (typeof value !== 'object' || value === null) return undefined;
+  // `for … in` would turn each index of an array into a string, which takes several times as long.
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const fault = structureFault(item, depth + 1);
+      if (fault) return fault;
+    }
+    return undefined;
   }
-  return false;
+  for (const name in value) {
+    if (name === '__proto__') return 'has a key __proto__, which is not allowed';
+    const fault = structureFault(value[name as keyof typeof value], depth + 1);
+    if (fault) return fault;
+  }
+  return undefined;
 }
 
 /**
@@ -194,11 +206,10 @@ function inOrder(faults: Fault[], schema: z.ZodType): Faults {
  * (spec#errors-several).
  */
 function refusal(code: ErrorCode, faults: Faults): ApiError {
-  const [{ field, error, code: own }] = faults;
+  const [{ field, error }] = faults;
   const all = faults.map((fault) => ({ field: fault.field, error: fault.error }));
   return new ApiError(code, {
-    // If a rule has its own code, the message is the sentence for this code in the error table.
-    ...(own ? {} : { message: error }),
+    message: error,
     ...(field ? { field } : {}),
     ...(faults.length > 1 ? { errors: all } : {}),
   });

@@ -40,8 +40,8 @@ export function linkOf(
   }
   const page = applicationPage(project);
   if (page === undefined) return token;
-  // The token comes after a `#`. Browsers do not send this part of an address, so it appears in no server's log. The
-  // application can still read it.
+  // The token comes last. If the page's address has a `#`, the token is part of what comes after the `#`. Browsers do not send
+  // this part, so the token appears in no server's log. The application can still read it.
   const last = page.slice(page.lastIndexOf('#') + 1);
   return `${page}${last.includes('?') ? '&' : '?'}${new URLSearchParams({ mail: kind, token })}`;
 }

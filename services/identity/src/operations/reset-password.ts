@@ -5,7 +5,7 @@ import type { AppContext } from '../app.ts';
 import { attemptOf } from '../attempts.ts';
 import { changedUser } from '../changed-user.ts';
 import { hashToken } from '../mails/tokens.ts';
-import { refuseWeak } from '../password-rules.ts';
+import { refuseCommon, refuseWeak } from '../password-rules.ts';
 import { finishEnding } from '../sessions.ts';
 import { userEvent } from '../user-events.ts';
 
@@ -18,6 +18,7 @@ export const resetPasswordHandler = handler(
   resetPassword,
   async (request, app: AppContext) => {
     const { projectId, body, deadline } = request;
+    await refuseCommon(body.newPassword, 'newPassword');
     const mailing = await app.store.mailings.byToken(projectId, hashToken(body.token));
     if (mailing?.kind !== 'passwordReset') throw new ApiError('auth/invalid-reset-token');
     const account = await app.store.users.account(projectId, mailing.userId);

@@ -2,7 +2,7 @@ import { ApiError, untilMade } from '@kith/base';
 import { setPassword } from '@kith/contracts';
 import { handler } from '@kith/service';
 import type { AppContext } from '../app.ts';
-import { refuseWeak } from '../password-rules.ts';
+import { refuseCommon, refuseWeak } from '../password-rules.ts';
 import { projectUserOf } from '../project-user-views.ts';
 import { endAllSessions } from '../sessions.ts';
 
@@ -11,6 +11,7 @@ export const setPasswordHandler = handler(
   setPassword,
   async (request, app: AppContext) => {
     const { params, body, deadline } = request;
+    await refuseCommon(body.password, 'password');
     let passwordHash: string | undefined;
     const attempt = async () => {
       const before = await app.store.users.find(params.projectId, params.userId);

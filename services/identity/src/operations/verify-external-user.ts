@@ -1,6 +1,6 @@
 import { ApiError, untilMade } from '@kith/base';
 import { profileFields, userCreated, userUpdated, verifyExternalUser } from '@kith/contracts';
-import { handler, isTooDeep, type OperationRequest } from '@kith/service';
+import { handler, type OperationRequest, structureFault } from '@kith/service';
 import { apart } from '@kith/store';
 import type { AppContext } from '../app.ts';
 import { changedUser } from '../changed-user.ts';
@@ -117,9 +117,9 @@ async function update(app: AppContext, before: User, given: GivenProfile, now: D
 function profileOf(userData: Record<string, unknown>): GivenProfile {
   const given: Record<string, unknown> = {};
   for (const [field, schema] of Object.entries(profileFields)) {
-    // The nesting is checked here because so far, only the length of the token was checked. A token of an allowed length can
+    // The structure is checked here because so far, only the length of the token was checked. A token of an allowed length can
     // still contain data that is nested too deeply.
-    if (!Object.hasOwn(userData, field) || isTooDeep(userData[field])) continue;
+    if (!Object.hasOwn(userData, field) || structureFault(userData[field])) continue;
     const parsed = schema.safeParse(userData[field]);
     if (parsed.success) given[field] = parsed.data;
   }

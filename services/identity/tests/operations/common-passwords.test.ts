@@ -1,4 +1,5 @@
-import { changePassword, setPassword, signUp } from '@kith/contracts';
+import { randomUUID } from 'node:crypto';
+import { changePassword, resetPassword, setPassword, signUp } from '@kith/contracts';
 import { handlerEngines } from '@kith/testing';
 import { describe, expect, test } from 'vitest';
 import { call } from '../support/call.ts';
@@ -57,5 +58,20 @@ describe.each(handlerEngines())('passwords that an attacker tries first on %s', 
       const set = await call(identity.bus, setPassword, { params, body: { password: weak } });
       expect([set.status, set.body]).toMatchObject([400, { code: 'auth/weak-password', field: 'password' }]);
     }
+  });
+
+  test('a weak password is refused before a token or a user that does not exist', async () => {
+    const reset = { token: 'x', newPassword: 'password123' };
+    const answer = await call(identity.bus, resetPassword, { projectId, body: reset });
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      { error: used.replace('password', 'newPassword'), code: 'auth/weak-password', field: 'newPassword' },
+    ]);
+    const params = { projectId, userId: randomUUID() };
+    const set = await call(identity.bus, setPassword, { params, body: { password: 'password123' } });
+    expect([set.status, set.body]).toEqual([
+      400,
+      { error: used, code: 'auth/weak-password', field: 'password' },
+    ]);
   });
 });

@@ -287,9 +287,11 @@ describe.each(handlerEngines())('the sign-in of external users on %s', (engine) 
     expect([status, refused]).toEqual([403, { error: 'This account is suspended.', code: 'auth/suspended' }]);
   });
 
-  test('leaves out a field that is nested more deeply than a request body may be', async () => {
-    const metadata = `${'{"a":'.repeat(2_000)}{}${'}'.repeat(2_000)}`;
-    const claims = { iss: projectId, aud: 'kith.dev', sub: 'f-deep', iat: now(), exp: now() + 300 };
+  test.each([
+    ['is nested too deeply', 'f-deep', `${'{"a":'.repeat(2_000)}{}${'}'.repeat(2_000)}`],
+    ['has a key __proto__', 'f-proto', '{"a":{"__proto__":1}}'],
+  ])('leaves out a field that %s, as no request body may', async (_, sub, metadata) => {
+    const claims = { iss: projectId, aud: 'kith.dev', sub, iat: now(), exp: now() + 300 };
     const text = JSON.stringify({ ...claims, userData: { name: 'Deep', metadata: 0 } });
     const payload = new TextEncoder().encode(text.replace('"metadata":0', `"metadata":${metadata}`));
     const token = await new CompactSign(payload)

@@ -88,6 +88,25 @@ describe.each(handlerEngines())('projects on %s', (engine) => {
     expect((await get(created.body.id)).body).toEqual(created.body);
   });
 
+  test('count the lengths of addresses after trimming', async () => {
+    const blanks = ' '.repeat(2_048);
+    const origin = 'https://app.example.org';
+    const page = `${origin}/#/${'x'.repeat(2_048 - origin.length - 3)}`;
+    const spaced = { mailLinkBase: `${blanks}${page}`, webOrigins: [`${origin}${blanks}`] };
+    expect(await make(spaced)).toMatchObject({ mailLinkBase: page, webOrigins: [origin] });
+    for (const [field, error, body] of [
+      ['mailLinkBase', 'must be at most 2048 characters long.', { mailLinkBase: `${page}x` }],
+      [
+        'webOrigins.0',
+        'must be at most 300 characters long.',
+        { webOrigins: [`${origin}${'x'.repeat(300)}`] },
+      ],
+    ] as const) {
+      const refused = await post({ name: 'x', ...body });
+      expect(refused.body).toEqual({ error: `${field} ${error}`, code: 'project/invalid-body', field });
+    }
+  });
+
   test('change the given settings and keep the others', async () => {
     const project = await make();
     const named = await patch(project.id, { name: ' New ' });

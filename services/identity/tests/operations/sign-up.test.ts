@@ -108,12 +108,17 @@ describe.each(handlerEngines())('sign-up on %s', (engine) => {
     const answer = await post({ email: 'a@example.org', password: ' 1234567 ' });
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({
-      error: 'The password needs at least 8 characters.',
+      error: 'password must have at least 8 characters.',
       code: 'auth/weak-password',
       field: 'password',
     });
-    const both = await post({ email: 'nobody', password: '1234567' });
-    expect(both.body).toMatchObject({ code: 'auth/invalid-body', field: 'email' });
+    const several = await post({ password: '1234567', bio: 5 });
+    expect(several.body).toMatchObject({ code: 'auth/invalid-body', field: 'email' });
+    expect(several.body.errors).toEqual([
+      { field: 'email', error: 'email is required.' },
+      { field: 'bio', error: 'bio must be a string.' },
+      { field: 'password', error: 'password must have at least 8 characters.' },
+    ]);
   });
 
   test.each([
