@@ -200,8 +200,8 @@ export interface Bus {
    */
   broadcast(subject: string, body: Uint8Array): Promise<void>;
   /**
-   * Listens to the notices on a subject. The subject may contain NATS wildcards. Throws `NoResponders` if there is no
-   * connection.
+   * Listens to the notices on a subject. The subject may contain NATS wildcards. Throws `NoResponders` while there is no
+   * connection, and another error if the bus is closed.
    */
   listen(subject: string, hear: (notice: Notice) => void): Promise<Intake>;
   /** Calls back each time a lost connection is restored, because notices may have been missed. */

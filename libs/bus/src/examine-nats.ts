@@ -1,5 +1,6 @@
 import { jetstreamManager } from '@nats-io/jetstream';
 import { firstConnection, type NatsBusOptions } from './nats-connection.ts';
+import { ifThere, streamNotFound } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /** What an examination of a NATS server finds. */
@@ -38,11 +39,7 @@ export async function examineNats(options: NatsBusOptions): Promise<ExaminedNats
     try {
       const manager = await jetstreamManager(connection, { checkAPI: false, timeout: 2_000 });
       for (const name of Object.values(streamNames(options.prefix))) {
-        const there = await manager.streams.info(name).catch((error: Error) => {
-          if (/stream not found/i.test(error.message)) return undefined;
-          throw error;
-        });
-        if (!there) missing.push(name);
+        if (!(await ifThere(manager.streams.info(name), streamNotFound))) missing.push(name);
       }
       return { missing, refusal: undefined };
     } catch (error) {

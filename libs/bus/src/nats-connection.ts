@@ -27,6 +27,11 @@ export interface NatsBusOptions {
   replicas?: number;
   /** How long to try to make the first connection, in ms. */
   connectTimeoutMs?: number;
+  /**
+   * How long to repeat a failing step of the start over the same connection, in ms, 15 s by default. Meanwhile, the keeper may
+   * create the streams and consumers (docs/adr/0056). Time without a connection does not count.
+   */
+  startMs?: number;
 }
 
 /** Makes the first connection. Tries again until the time is up, then throws `StartError`. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { StartError, traceFields, traceparentHeader } from '@kith/base';
+import { traceFields, traceparentHeader } from '@kith/base';
 import {
   type Consumer,
   type ConsumerMessages,
@@ -18,7 +18,7 @@ import {
   defaultDelivery,
 } from './bus.ts';
 import { InFlight } from './in-flight.ts';
-import { ensureConsumer, MayNotMake } from './nats-durables.ts';
+import { ensureConsumer } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 interface Connection {
@@ -57,8 +57,6 @@ const maxErrorLength = 1_000;
  * The maximum number of events per fetch. It is so low that the work on the last event begins well before `ack_wait` is over.
  */
 const batch = 50;
-/** How long the start of a consumer waits for the keeper to create the streams and consumers, in ms (docs/adr/0056). */
-const keeperMs = 15_000;
 /**
  * How long a fetch waits for events, in ms. The client gives up a fetch if a heartbeat of the server is late by about half of
  * this time. The events that the server has sent until then do not come again before `ack_wait` is over. So on a slow network,
@@ -91,8 +89,8 @@ export class NatsConsumer {
     this.#handle = handle;
   }
 
-  async start(): Promise<void> {
-    await this.#firstOpen();
+  /** Begins to fetch events. Call `open` first. */
+  start(): void {
     // Tells the server regularly that this process still works on its events. Otherwise the server would deliver an event to
     // another replica if the event's handler takes long, or waits for an unavailable database.
     this.#heartbeat = setInterval(() => {
@@ -112,25 +110,8 @@ export class NatsConsumer {
     clearInterval(this.#heartbeat);
   }
 
-  /**
-   * Opens the consumer. If the consumer does not exist, waits, because the keeper may be creating it. Also waits if the broker
-   * does not answer, because the connection may be interrupted at this moment.
-   */
-  async #firstOpen(): Promise<void> {
-    const until = performance.now() + keeperMs;
-    for (;;) {
-      try {
-        await this.#open();
-        return;
-      } catch (error) {
-        const isFinal = error instanceof StartError && !(error instanceof MayNotMake);
-        if (isFinal || performance.now() > until) throw error;
-        await pause(250, this.#stopped.signal);
-      }
-    }
-  }
-
-  async #open(): Promise<Consumer> {
+  /** Makes sure that the streams and the consumer exist. Throws `StartError` or the client's error. Repeatable. */
+  async open(): Promise<Consumer> {
     const { js, jsm, prefix, ensureStreams } = this.#connection;
     await ensureStreams();
     const stream = streamNames(prefix).events;
@@ -149,7 +130,7 @@ export class NatsConsumer {
       await this.#connection.connected(this.#stopped.signal);
       if (this.#stopped.signal.aborted) return;
       try {
-        const consumer = this.#consumer ?? (await this.#open());
+        const consumer = this.#consumer ?? (await this.open());
         const { suspects, left } = await this.#fetch(consumer, await mostOf(consumer));
         // Returns the fetched events that are not handled here, so that another replica gets them immediately. This is done
         // after the end of the fetch. Before that, the server could send these events to this replica again.

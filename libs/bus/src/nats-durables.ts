@@ -38,8 +38,8 @@ export async function ensureConsumer(
   stream: string,
   { durable, subjects, ackWaitMs }: Pick<Required<ConsumeOptions>, 'durable' | 'subjects' | 'ackWaitMs'>,
 ): Promise<void> {
-  const config = await configOf(jsm, stream, durable);
-  if (!config) {
+  const there = await ifThere(jsm.consumers.info(stream, durable), consumerNotFound);
+  if (!there) {
     await made(`The consumer ${durable}`, () =>
       jsm.consumers.add(stream, {
         durable_name: durable,
@@ -52,20 +52,27 @@ export async function ensureConsumer(
     );
     return;
   }
-  const { filter_subjects = [], filter_subject, max_ack_pending } = config;
-  const there = filter_subject ? [filter_subject] : filter_subjects;
-  const all = [...new Set([...there, ...subjects])];
-  if (all.length === there.length && max_ack_pending === unlimited) return;
+  const { filter_subjects = [], filter_subject, max_ack_pending } = there.config;
+  const present = filter_subject ? [filter_subject] : filter_subjects;
+  const all = [...new Set([...present, ...subjects])];
+  if (all.length === present.length && max_ack_pending === unlimited) return;
   await made(`The consumer ${durable}`, () =>
     jsm.consumers.update(stream, durable, { filter_subjects: all, max_ack_pending: unlimited }),
   );
 }
 
-async function configOf(jsm: JetStreamManager, stream: string, durable: string) {
+/**
+ * Resolves to `undefined` if NATS answers that a stream or a consumer does not exist. Any other error, such as a timeout, does
+ * not say whether it exists, so this function throws the error.
+ */
+export async function ifThere<T>(
+  answer: Promise<T>,
+  notFound: typeof consumerNotFound | typeof streamNotFound,
+): Promise<T | undefined> {
   try {
-    return (await jsm.consumers.info(stream, durable)).config;
+    return await answer;
   } catch (error) {
-    if (error instanceof JetStreamApiError && error.code === consumerNotFound) return undefined;
+    if (error instanceof JetStreamApiError && error.code === notFound) return undefined;
     throw error;
   }
 }
@@ -79,3 +86,5 @@ const unlimited = -1;
 
 /** JetStream's error code for a consumer that does not exist. */
 export const consumerNotFound = 10014;
+/** JetStream's error code for a stream that does not exist. */
+export const streamNotFound = 10059;

@@ -1,7 +1,7 @@
 import { StartError } from '@kith/base';
 import { JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
-import { made } from './nats-durables.ts';
+import { ifThere, made, streamNotFound } from './nats-durables.ts';
 import { streamNames } from './stream-names.ts';
 
 /** The error code of NATS if JetStream has no leader for the moment. */
@@ -19,7 +19,7 @@ export async function ensureStreams(jsm: JetStreamManager, prefix: string, repli
     { name: names.dead, subjects: [`${prefix}.dead.>`], max_age: nanos(90 * 24 * 3600 * 1000) },
   ];
   for (const config of wanted) {
-    const there = await jsm.streams.info(config.name).catch(() => undefined);
+    const there = await ifThere(jsm.streams.info(config.name), streamNotFound);
     try {
       if (!there) {
         const { name } = config;

@@ -1,13 +1,18 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { redactUrl, StartError, traceparentHeader } from '@kith/base';
 import {
-  JetStreamApiError,
   type JetStreamClient,
   type JetStreamManager,
   jetstream,
   jetstreamManager,
   PubHeaders,
 } from '@nats-io/jetstream';
-import { headers as createHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
+import {
+  headers as createHeaders,
+  type Msg,
+  type NatsConnection,
+  type Subscription,
+} from '@nats-io/transport-node';
 import type { Logger } from 'pino';
 import {
   type Backlog,
@@ -44,7 +49,7 @@ import {
   readGivenUp,
   replayMark,
 } from './nats-dead-letters.ts';
-import { consumerNotFound } from './nats-durables.ts';
+import { consumerNotFound, ifThere, MayNotMake } from './nats-durables.ts';
 import { decodeHeaders, encodeHeaders } from './nats-headers.ts';
 import { NatsRequests, waitedHeader } from './nats-requests.ts';
 import { ensureStreams, removeMessage } from './nats-streams.ts';
@@ -71,6 +76,7 @@ export class NatsBus implements Bus {
   readonly #jsm: JetStreamManager;
   readonly #log: Logger;
   readonly #replicas: number;
+  readonly #startMs: number;
   #withdrawing: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
   readonly #consumers = new Set<NatsConsumer>();
@@ -83,6 +89,8 @@ export class NatsBus implements Bus {
   /** The callbacks that end the waits for a connection. */
   readonly #absent = new Set<() => void>();
   #streams: Promise<void> | undefined;
+  /** Aborted when the bus is closed. */
+  readonly #ended = new AbortController();
 
   private constructor(nc: NatsConnection, jsm: JetStreamManager, options: NatsBusOptions) {
     this.prefix = options.prefix;
@@ -93,6 +101,8 @@ export class NatsBus implements Bus {
     this.#jsm = jsm;
     this.#log = options.log;
     this.#replicas = options.replicas ?? 1;
+    this.#startMs = options.startMs ?? 15_000;
+    void nc.closed().then(() => this.#ended.abort());
     void this.#watch();
   }
 
@@ -161,8 +171,10 @@ export class NatsBus implements Bus {
           );
       },
     });
-    // If the connection breaks now, the client subscribes again as soon as it is restored.
-    await this.#nc.flush().catch(() => undefined);
+    // If the connection breaks now, the client subscribes again as soon as it is restored. Only the next flush then tells whether
+    // the server accepts the subscription.
+    await this.#atStart(() => this.#nc.flush());
+    this.#checkAccepted(subscription);
     return {
       drain: async () => {
         if (!subscription.isClosed()) await subscription.drain();
@@ -249,7 +261,8 @@ export class NatsBus implements Bus {
       options,
       handle,
     );
-    await consumer.start();
+    await this.#atStart(() => consumer.open());
+    consumer.start();
     this.#consumers.add(consumer);
     return {
       drain: async () => {
@@ -260,10 +273,10 @@ export class NatsBus implements Bus {
   }
 
   async startOver(durable: string): Promise<void> {
-    await this.#ensureStreams();
-    // Another process that uses the consumer notices that the consumer is missing, and creates it again.
-    await this.#jsm.consumers.delete(streamNames(this.prefix).events, durable).catch((error) => {
-      if (!(error instanceof JetStreamApiError) || error.code !== consumerNotFound) throw error;
+    await this.#atStart(async () => {
+      await this.#ensureStreams();
+      // Another process that uses the consumer notices that the consumer is missing, and creates it again.
+      await ifThere(this.#jsm.consumers.delete(streamNames(this.prefix).events, durable), consumerNotFound);
     });
   }
 
@@ -318,7 +331,8 @@ export class NatsBus implements Bus {
   }
 
   async listen(subject: string, hear: (notice: Notice) => void): Promise<Intake> {
-    if (!this.isConnected()) throw new NoResponders('Not connected to NATS.');
+    // If the bus is closed, `subscribe` throws another error. So `listenAtStart` does not wait for the connection for ever.
+    if (!this.#connected && !this.#nc.isClosed()) throw new NoResponders('Not connected to NATS.');
     const subscription = this.#nc.subscribe(subject, {
       callback: (error, msg) => {
         if (error) this.#log.error({ err: error, subject }, 'subscription failed');
@@ -332,6 +346,7 @@ export class NatsBus implements Bus {
       subscription.unsubscribe();
       throw new NoResponders('Not connected to NATS.', { cause: error });
     }
+    this.#checkAccepted(subscription);
     return {
       drain: async () => {
         if (!subscription.isClosed()) await subscription.drain();
@@ -345,6 +360,40 @@ export class NatsBus implements Bus {
 
   isConnected(): boolean {
     return this.#connected && !this.#nc.isClosed();
+  }
+
+  /**
+   * Takes a step of the start. While the step fails, repeats it, because the keeper may be creating the streams and consumers.
+   * Throws the error of the step if it has failed over the same connection for `startMs`. While there is no connection, waits
+   * until there is one, no matter for how long. Throws if the bus is closed.
+   */
+  async #atStart(step: () => Promise<unknown>): Promise<void> {
+    const { signal } = this.#ended;
+    let over: number | undefined;
+    let until = 0;
+    for (;;) {
+      await this.#untilConnected(signal);
+      if (over !== this.#connections) [over, until] = [this.#connections, performance.now() + this.#startMs];
+      try {
+        await step();
+        return;
+      } catch (error) {
+        const isBroken = !this.isConnected() || over !== this.#connections;
+        const isFinal = error instanceof StartError && !(error instanceof MayNotMake);
+        if (signal.aborted || isFinal || (!isBroken && performance.now() > until)) throw error;
+      }
+      await wait(250, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Throws `StartError` if NATS has refused a subscription. The client has then closed this subscription. */
+  #checkAccepted(subscription: Subscription): void {
+    // A bus that is being closed closes its subscriptions, too.
+    if (!subscription.isClosed() || this.#closing) return;
+    const subject = subscription.getSubject();
+    throw new StartError(
+      `NATS refuses the subscription to ${subject}: update the rights (docs/transport.md), and reload NATS.`,
+    );
   }
 
   /** Resolves when there is a connection, or when the signal is aborted. */

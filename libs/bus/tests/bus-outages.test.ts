@@ -32,8 +32,8 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
   });
   afterAll(() => undo.disposeAsync());
 
-  const connect = async (at = url) => {
-    const bus = await NatsBus.connect({ url: at, name: 'test', prefix, log });
+  const connect = async (at = url, startMs?: number) => {
+    const bus = await NatsBus.connect({ url: at, name: 'test', prefix, log, ...(startMs && { startMs }) });
     return undo.adopt(bus, (one) => one.close());
   };
   const subject = () => `${prefix}.rpc.test.${randomUUID()}`;
@@ -202,6 +202,45 @@ describe.runIf(availableEngines().includes('containers'))('outages and delays of
     await other.publish({ subject: about, id: `start-${project}`, body: bytes('') });
     await waitFor(() => seen.length > 0);
     expect((await other.request(to, message, 30_000, { repeatable: true })).body).toHaveLength(0);
+  });
+
+  /** Takes all steps of a start that need a connection. */
+  const start = (bus: NatsBus) => {
+    const [durable, subjects] = [randomUUID(), [`${prefix}.event.${randomUUID()}.thing.made`]];
+    return Promise.allSettled([
+      bus.startOver(`over-${durable}`),
+      bus.consume({ durable, subjects }, async () => undefined),
+      bus.serve(subject(), 'group', async (asked) => asked),
+      listenAtStart(bus, subject(), () => undefined),
+    ]);
+  };
+
+  test('the time without a connection does not count towards the time limit of a start', async () => {
+    const sent: string[] = [];
+    await using line = await layLine(new URL(url), () => (from, chunk) => {
+      if (from === 'client') sent.push(chunk.toString());
+    });
+    const startMs = 300;
+    const bus = await connect(`nats://${line.address}`, startMs);
+    // The server gets all requests, but no answer comes back. So all steps still wait when the connection breaks.
+    line.mute();
+    const starting = start(bus);
+    await waitFor(() => ['$JS.API.STREAM.INFO', '.rpc.'].every((text) => sent.join('').includes(text)));
+    line.cut();
+    await waitFor(() => !bus.isConnected());
+    await pause(2 * startMs);
+    line.mend();
+    expect((await starting).map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
+  });
+
+  test('a start that waits for a connection ends when its bus is closed', async () => {
+    await using line = await layLine(new URL(url));
+    const bus = await connect(`nats://${line.address}`);
+    line.cut();
+    await waitFor(() => !bus.isConnected());
+    const starting = start(bus);
+    await bus.close();
+    expect((await starting).map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
   });
 
   test('without a connection, a server of requests still drains, and waits for the work under way', async () => {
