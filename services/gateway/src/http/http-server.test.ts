@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { createLogger, Metrics } from '@kith/base';
 import { waitFor } from '@kith/testing';
 import { afterEach, expect, test } from 'vitest';
@@ -141,6 +142,26 @@ test('a client that ends its side of the connection within a body is refused', a
   await waitFor(() => refusalOf(response.req));
   response.end('refused');
   expect(await all).toContain('refused');
+});
+
+test('a client that sends its whole body before it reads gets the answer, even if it takes longer than a connection lingers', async () => {
+  const { port, held } = await serve({ timeouts: { linger: 500 } });
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  undo.defer(() => void socket.destroy());
+  const failures: Error[] = [];
+  socket.on('error', (error) => failures.push(error));
+  const all = allOf(socket);
+  socket.write('POST /held HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n');
+  const response = await waitFor(() => held[0]);
+  response.req.resume();
+  response.end('refused');
+  for (let piece = 0; piece < 15; piece++) {
+    socket.write('1\r\nx\r\n');
+    await pause(50);
+  }
+  socket.end('0\r\n\r\n');
+  expect(await all).toContain('refused');
+  expect(failures).toEqual([]);
 });
 
 test('bytes after a request that is being answered are neither read nor kept', async () => {

@@ -18,13 +18,16 @@ export interface HttpTimeouts {
    */
   keepAlive: number;
   /**
-   * How long the client may take to read its answer if the gateway ends the connection before the whole request has arrived.
+   * How long the client may send nothing, after its answer, if the gateway ends the connection before the whole request has
+   * arrived. A client that sends the whole request before it reads then still gets its answer.
    */
   linger: number;
   /**
    * The same as `linger`, but for an upload. It is a separate time because many bytes of an upload may still be on their way.
    */
   lingerUpload: number;
+  /** How long the client may go on sending after its answer. The bytes are dropped. */
+  lingerMost: number;
   /** How long the client may pause while it reads an answer that is completely written. */
   unread: number;
   /** How long requests may still take to be answered when the server stops. */
@@ -45,6 +48,7 @@ const defaults: HttpTimeouts = {
   keepAlive: 65_000,
   linger: 1_000,
   lingerUpload: 5_000,
+  lingerMost: 30_000,
   unread: 30_000,
   drain: 10_000,
 };
@@ -175,11 +179,19 @@ export async function startHttpServer(options: {
     });
     // Node calls this to end a connection after its last answer. If the gateway closed the connection while bytes of the
     // request are unread, the kernel would reset it. The client could then lose the answer. So the gateway first ends its own
-    // side. It closes the connection later, when the client has had time to see the end.
+    // side. It closes the connection later, when the client sends no more and has had time to see the end.
     socket.destroySoon = () => {
       if (socket.writable) socket.end();
-      const linger = slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger;
-      setTimeout(() => socket.destroy(), linger).unref();
+      const until = performance.now() + timeouts.lingerMost;
+      let before = socket.bytesRead;
+      const closing = setInterval(
+        () => {
+          if (socket.bytesRead === before || performance.now() > until) socket.destroy();
+          before = socket.bytesRead;
+        },
+        slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger,
+      ).unref();
+      socket.once('close', () => clearInterval(closing));
     };
   });
 
