@@ -10,8 +10,8 @@ export function availableEngines(env: NodeJS.ProcessEnv = process.env): readonly
 }
 
 /**
- * The engine that suites of one service run on. `npm test` uses the embedded form. `npm run test:long` sets KITH_TEST_LENGTH=long
- * and uses real engines.
+ * The engine that suites of services, and most suites of the whole platform, run on. `npm test` uses the embedded form. `npm run
+ * test:long` sets KITH_TEST_LENGTH=long and uses real engines.
  */
 export function handlerEngines(env: NodeJS.ProcessEnv = process.env): readonly EngineKind[] {
   if (env.KITH_TEST_LENGTH !== 'long') return ['embedded'];

@@ -49,7 +49,7 @@ test('nothing is reported about a start that is not slow', async () => {
 });
 
 test('what a process writes to stderr after its start is in its log', async () => {
-  const crashes = `process.send(${ready});setTimeout(() => { throw new Error('a late failure'); }, 1);`;
+  const crashes = `process.send(${ready}, () => { throw new Error('a late failure'); });`;
   await start(crashes, { until: 'exit' });
   const log = () => readFile(join(folder, 'crypto.log'), 'utf8');
   await expect.poll(log).toContain('Error: a late failure');

@@ -184,14 +184,14 @@ export async function startHttpServer(options: {
       if (socket.writable) socket.end();
       const until = performance.now() + timeouts.lingerMost;
       let before = socket.bytesRead;
-      const closing = setInterval(
-        () => {
-          if (socket.bytesRead === before || performance.now() > until) socket.destroy();
-          before = socket.bytesRead;
-        },
-        slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger,
-      ).unref();
-      socket.once('close', () => clearInterval(closing));
+      const linger = slowSockets.has(socket) ? timeouts.lingerUpload : timeouts.linger;
+      const closing = setInterval(() => {
+        const isOver = socket.bytesRead === before || performance.now() > until;
+        before = socket.bytesRead;
+        if (!isOver) return;
+        clearInterval(closing);
+        socket.destroy();
+      }, linger).unref();
     };
   });
 
